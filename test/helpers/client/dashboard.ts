@@ -169,8 +169,8 @@ function worthOf(sums: Figures): string {
 
 function changeOf(now: number, then: number): string {
   if (then === 0) return "";
-  if (now / then >= 10) return `×${count(Math.round(now / then))}`;
-  return (now / then - 1).toLocaleString("en-US", { style: "percent", signDisplay: "exceptZero" });
+  const change = (now / then - 1).toLocaleString("en-US", { style: "percent", signDisplay: "exceptZero" });
+  return change.replace("-", "−");
 }
 
 /** Cents; below a dollar three digits that count. */

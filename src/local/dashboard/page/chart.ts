@@ -10,7 +10,7 @@ const KEYS_HINT = "← → go from bar to bar, Shift selects several, Enter zoom
 
 /** Returns a chart, which keys reach too. The table beneath it has the same figures for those who do not see it. It is drawn once it has a width. */
 export function chartOf(chart: Chart): HTMLElement {
-  const { title, times, series, line, before, onSelect } = chart;
+  const { title, times, series, line, before, onSelect, isSideBySide = false } = chart;
   const format = chart.unit === "cost" ? formatDollars : formatCompact;
   const heading = element("span", {}, title);
   const hint = element("small", { class: "hint" }, onSelect === undefined ? null : HINT);
@@ -21,13 +21,13 @@ export function chartOf(chart: Chart): HTMLElement {
     const onclick = () => chart.onName?.(one.name);
     return {
       ...one,
-      word: one.word,
       value,
       item: element("li", { class: one === before ? "before" : "", onclick }, ...content),
     };
   });
   // Tokens of requests are no sum that says anything, and neither is a line that has summed them up.
   const hasSums = line === undefined;
+  const hasTotal = hasSums && !isSideBySide;
   const sums = sumsOf(chart);
   /** Says what the pointer is at; what all of it is, where it is elsewhere. */
   const point = (at: number | null) => {
@@ -35,12 +35,12 @@ export function chartOf(chart: Chart): HTMLElement {
     heading.textContent =
       at === null || time === undefined
         ? title
-        : `${nameOfTime(chart, at)}${hasSums ? `: ${format(sums[at] ?? 0)}` : ""}`;
-    for (const { value, values, name, word } of items) {
+        : `${nameOfTime(chart, at)}${hasTotal ? `: ${chart.sumWords?.[at] ?? format(sums[at] ?? 0)}` : ""}`;
+    for (const { value, values, name, word, words } of items) {
       const isMoney = chart.unit === "cost" || name === line?.name;
       const known = time === undefined ? (hasSums ? sumOf(values) : null) : (values[at ?? -1] ?? 0);
       const text = known === null ? "" : (isMoney ? formatDollars : formatCompact)(known);
-      value.textContent = time === undefined ? (word ?? text) : text;
+      value.textContent = (time === undefined ? word : words?.[at ?? -1]) ?? text;
     }
   };
   point(null);
@@ -102,17 +102,18 @@ function nameOfTime({ times, isUnfinished }: Chart, at: number): string {
   return isUnfinished === true && at === times.length - 1 ? `${name}, so far` : name;
 }
 
-/** Says in words what a chart has at a time: `Tuesday, November 24: $70.31. codex $16.20, zed $16.02`. */
+/** Says in words what a chart has at a time: `Tuesday, November 24: ≥$70.31. codex ≥$16.20, zed $16.02`. */
 function describeTime(chart: Chart, at: number): string {
-  const { series, line, unit } = chart;
+  const { series, line, unit, sumWords, isSideBySide = false } = chart;
   const format = unit === "cost" ? formatDollars : formatCompact;
-  const values = series.map(({ name, values: all }) => ({ name, value: all[at] ?? 0 }));
-  const sum = sumOf(values.map(({ value }) => value));
+  const sum = sumWords?.[at] ?? format(sumOf(series.map(({ values }) => values[at] ?? 0)));
+  const shown = series.filter(({ values, words }) => (values[at] ?? 0) !== 0 || words?.[at] !== undefined);
   const parts = [
-    ...values.filter(({ value }) => value !== 0).map(({ name, value }) => `${name} ${format(value)}`),
-    ...(line === undefined ? [] : [`${line.name} ${formatDollars(line.values[at] ?? 0)}`]),
+    ...shown.map(({ name, values, words }) => `${name} ${words?.[at] ?? format(values[at] ?? 0)}`),
+    ...(line === undefined
+      ? []
+      : [`${line.name} ${line.words?.[at] ?? formatDollars(line.values[at] ?? 0)}`]),
   ];
-  return [`${nameOfTime(chart, at)}: ${format(sum)}`, ...(parts.length === 0 ? [] : [parts.join(", ")])].join(
-    ". ",
-  );
+  const start = isSideBySide ? [] : [sum];
+  return `${nameOfTime(chart, at)}: ${[...start, ...(parts.length === 0 ? [] : [parts.join(", ")])].join(". ")}`;
 }

@@ -36,17 +36,6 @@ export function formatDollars(dollars: number): string {
   return new Intl.NumberFormat(undefined, { style: "currency", currency: "USD", ...digits }).format(dollars);
 }
 
-const SIGNED_DOLLARS = new Intl.NumberFormat(undefined, {
-  style: "currency",
-  currency: "USD",
-  signDisplay: "exceptZero",
-});
-
-/** A difference, in cents: `+$32.59`. */
-export function formatDifference(dollars: number): string {
-  return SIGNED_DOLLARS.format(dollars);
-}
-
 /** For axes: as many digits as the distance of two ticks has, or cents. With fewer, equal distances would look unequal. */
 export function formatAxisDollars(dollars: number, step: number): string {
   let digits = 0;
@@ -68,14 +57,15 @@ const CHANGE = new Intl.NumberFormat(undefined, {
   maximumFractionDigits: 0,
   signDisplay: "exceptZero",
 });
-/** From there on, how many times as much says more. */
-const MANY_TIMES = 10;
 
-/** How much more or less than before, such as `+33%` or `×12`; empty where there was nothing before. */
+/** How much more or less than before: `+33%`, `+1,100%` or `−24%`; empty where there was nothing before. */
 export function formatChange(now: number, before: number): string {
-  if (before === 0) return "";
-  const ratio = now / before;
-  return ratio >= MANY_TIMES ? `×${COUNT.format(Math.round(ratio))}` : CHANGE.format(ratio - 1);
+  return before === 0 ? "" : withMinus(CHANGE.format(now / before - 1));
+}
+
+/** Returns a figure with a minus sign, which is as wide as a plus sign; a hyphen is not. */
+export function withMinus(figure: string): string {
+  return figure.replace("-", "−");
 }
 
 const UNITS = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"] as const;

@@ -1,39 +1,28 @@
-import { chartOf } from "./chart.ts";
-import type { Series } from "./chart/charted.ts";
 import { choice, element, replaceContents } from "./elements.ts";
 import type { Row, Status, Sums, UsageReport } from "./feed-types.ts";
 import { readFeed } from "./feeds.ts";
 import { nothingMatches, nothingYet } from "./frame/empty.ts";
 import { formatCount } from "./numbers.ts";
-import { besideBeforeTable } from "./overview/compare.ts";
+import { besideBeforeTable, describeDifference } from "./overview/compare.ts";
 import { firstDayOf, forecastOf } from "./overview/forecast.ts";
 import { glance } from "./overview/glance.ts";
+import { groupNames, type GroupName } from "./overview/group-name.ts";
+import { overTime, valueOf } from "./overview/over-time.ts";
 import { outOfLine } from "./overview/out-of-line.ts";
 import { periodHeading } from "./overview/period-heading.ts";
-import { lastingColours, OTHERS_COLOUR } from "./overview/series-colours.ts";
+import { lastingColours } from "./overview/series-colours.ts";
 import { standing } from "./overview/standing.ts";
 import { addGroups } from "./overview/groups.ts";
-import { twoSideBySide } from "./overview/two.ts";
+import { chosenTwo, twoSideBySide } from "./overview/two.ts";
 import { filterControls, periodControls } from "./period.ts";
-import { COMPARISONS, GROUPINGS, isFilter, questionOf, type Change, type State } from "./state.ts";
+import { COMPARISONS, GROUPINGS, questionOf, type Change, type State } from "./state.ts";
 import { sumColumns } from "./sum-columns.ts";
 import { sortableTable, type TableColumn } from "./table.ts";
-import { nameBriefly, nameWholly } from "./time-names.ts";
-import {
-  dayOf,
-  describeBefore,
-  spanBefore,
-  spanOf,
-  timesIn,
-  TIME_ZONE,
-  zoomInto,
-  type Span,
-} from "./times.ts";
-import { costOf, inputOf, nameIn } from "./usage-sums.ts";
+import { dayOf, describeBefore, spanBefore, spanOf, TIME_ZONE } from "./times.ts";
+import { nameIn } from "./usage-sums.ts";
 
 /** What the chart tells apart; the rest is one group. */
 const MOST_SERIES = 7;
-const OTHERS = "others";
 
 const SANDBOX =
   "These requests went to the built-in sandbox: responses and tokens are made up, and nothing was spent.";
@@ -69,7 +58,8 @@ export async function renderOverview(
   // If nothing has a cost, the chart shows tokens.
   const shown = isSandbox ? ({ ...state, unit: "tokens" } as const) : state;
   if (unitChoice !== null) unitChoice.value = shown.unit;
-  const order = groupsOf(rows, shown);
+  const two = state.compare === "two" ? chosenTwo(rows, state) : null;
+  const order = two === null ? groupsOf(rows, shown) : two.map((row) => nameIn(row, state.by));
   const lasting = groupsOf(addGroups(days.rows, state.by), shown).slice(0, MOST_SERIES);
   const look = { order, colours: lastingColours(order, state.by === "session" ? [] : lasting) };
   const past = isSandbox ? before.sandbox : before;
@@ -85,112 +75,38 @@ export async function renderOverview(
     ...(status === null || isSandbox || days.rows.length === 0 ? [] : [outOfLine(signal)]),
   );
   const comparison =
-    rows.length === 0
-      ? null
-      : compared(
-          {
-            by: state.by,
-            rows,
-            before: addGroups(past.rows, state.by),
-            total,
-            totalBefore: past.total,
-            title,
-          },
-          state,
-          change,
-        );
+    state.compare === "before" && rows.length > 0
+      ? { by: state.by, rows, before: addGroups(past.rows, state.by), total, totalBefore: past.total, title }
+      : null;
   const timedRows = isSandbox ? timed.sandbox.rows : timed.rows;
+  const isSideBySide = two !== null;
+  const course = { span, rows: timedRows, groups: rows, before: isSandbox || isSideBySide ? null : before };
+  const chart = () => overTime({ ...course, ...look, isSideBySide }, shown, change);
+  const names = groupNames(state, look.colours, change);
   replaceContents(
     contents,
-    ...(isEmpty ? [] : [periodHeading(state, total, past.total, title)]),
-    // What the reader has asked for comes first.
-    ...(comparison ?? []),
-    ...(rows.length === 0
+    ...(isEmpty
       ? []
-      : [overTime({ rows: timedRows, groups: rows }, isSandbox ? null : before, span, look, shown, change)]),
+      : [
+          periodHeading(
+            state,
+            total,
+            past.total,
+            title,
+            comparison === null ? undefined : describeDifference(comparison),
+          ),
+        ]),
+    // What the reader has asked for comes first.
+    ...(comparison === null ? [] : [besideBeforeTable(comparison, names)]),
+    ...(two === null
+      ? []
+      : [element("div", { class: "two" }, twoSideBySide(two, rows, state, look.colours, change), chart())]),
+    ...(rows.length === 0 || two !== null ? [] : [chart()]),
     ...(isEmpty ? [] : [glance(total, past.total, state)]),
     ...(rows.length === 0 ? [emptyState(state, days.rows.length === 0, change)] : []),
-    ...(rows.length === 0 || state.compare === "before" ? [] : [table(rows, total, look, shown, change)]),
+    ...(rows.length === 0 || comparison !== null ? [] : [table(rows, total, names, shown, change)]),
     ...remarks(grouped),
   );
-}
-
-/** The names of the groups that the chart tells apart, and the colour of each. */
-interface Look {
-  order: readonly string[];
-  colours: ReadonlyMap<string, number>;
-}
-
-/** What the reader compares; null for nothing. */
-function compared(
-  comparison: Parameters<typeof besideBeforeTable>[0],
-  state: State,
-  change: Change,
-): HTMLElement[] | null {
-  if (state.compare === "before") return besideBeforeTable(comparison);
-  const two = state.compare === "two" ? twoSideBySide(comparison.rows, state, change) : null;
-  return two === null ? null : [two];
-}
-
-/** Draws the groups over the time of a span, with the sums of the span before. */
-function overTime(
-  { rows, groups }: { rows: readonly Row[]; groups: readonly Row[] },
-  before: UsageReport | null,
-  span: Span,
-  { order, colours }: Look,
-  state: State,
-  change: Change,
-): HTMLElement {
-  const times = timesIn(span);
-  const what = state.unit === "cost" ? "Cost" : "Tokens";
-  return chartOf({
-    title: `${what} by ${span.step}`,
-    times: times.map((time) => ({
-      brief: nameBriefly(time, span.step),
-      whole: nameWholly(time, span.step),
-    })),
-    series: seriesOf(rows, times, { order, colours }, span.step, state).map((series) => ({
-      ...series,
-      word: wordFor(groupOf(series.name, groups, { order, by: state.by }), state.unit),
-    })),
-    unit: state.unit,
-    isUnfinished: span.isUntilNow,
-    onName: (name) => {
-      const { by } = state;
-      if (!order.includes(name) || !isFilter(by) || name.startsWith("(no ")) return;
-      change({ filter: { ...state.filter, [by]: name } });
-    },
-    ...(before !== null &&
-      before.rows.length > 0 && {
-        before: {
-          name: describeBefore(span),
-          values: valuesBefore(before.rows, span, times.length, state.unit),
-          word: wordFor(before.total, state.unit),
-        },
-      }),
-    ...(times.length > 1 && {
-      onSelect: (first, last) => change(zoomInto(span, times[first] ?? "", times[last] ?? "")),
-    }),
-  });
-}
-
-/** The sums of the span before, at the places of this one's hours, days or weeks. */
-function valuesBefore(
-  rows: readonly Row[],
-  span: Span,
-  length: number,
-  unit: State["unit"],
-): (number | null)[] {
-  const sums = new Map<string, number>();
-  for (const row of rows) {
-    const name = nameIn(row, span.step);
-    sums.set(name, (sums.get(name) ?? 0) + valueOf(row, unit));
-  }
-  const times = timesIn({ ...spanOf(spanBefore(span)), step: span.step });
-  return Array.from({ length }, (_, at) => {
-    const time = times[at];
-    return time === undefined ? null : (sums.get(time) ?? 0);
-  });
 }
 
 /** Says what the chart shows, also where the reader has not chosen it. */
@@ -218,30 +134,6 @@ export function overviewControls(state: State, change: Change): HTMLElement[] {
   ];
 }
 
-function valueOf(row: Sums, unit: State["unit"]): number {
-  return unit === "cost" ? Number(row.cost_usd) : inputOf(row) + row.output;
-}
-
-/** What sums come to where their chart cannot say it: they are no figure, or at least one. */
-function wordFor(sums: Sums | undefined, unit: State["unit"]): string | undefined {
-  const isSaid = sums === undefined || unit === "tokens" || (sums.cost_is_exact && Number(sums.cost_usd) > 0);
-  return isSaid ? undefined : costOf(sums);
-}
-
-/** The sums of what a series of the chart has: a group, or all that are not told apart. */
-function groupOf(
-  name: string,
-  groups: readonly Row[],
-  { order, by }: { order: readonly string[]; by: string },
-): Row | undefined {
-  if (order.includes(name)) return groups.find((row) => nameIn(row, by) === name);
-  const others = groups.filter((row) => !order.includes(nameIn(row, by)));
-  return addGroups(
-    others.map((row) => ({ ...row, [by]: OTHERS })),
-    by,
-  )[0];
-}
-
 /** The names of the largest groups, the largest first. A single one that is left has its own name, too. */
 function groupsOf(rows: readonly Row[], { by, unit }: State): string[] {
   const most = rows.length === MOST_SERIES + 1 ? rows.length : MOST_SERIES;
@@ -251,45 +143,18 @@ function groupsOf(rows: readonly Row[], { by, unit }: State): string[] {
     .map((row) => nameIn(row, by));
 }
 
-function seriesOf(
-  rows: readonly Row[],
-  times: readonly string[],
-  { order, colours }: Look,
-  time: string,
-  { by, unit }: State,
-): Series[] {
-  const places = new Map(times.map((name, at) => [name, at]));
-  const hasOthers = rows.some((row) => !order.includes(nameIn(row, by)));
-  const names = hasOthers ? [...order, OTHERS] : order;
-  const series = names.map((name) => ({
-    name,
-    colour: colours.get(name) ?? OTHERS_COLOUR,
-    values: times.map(() => 0),
-  }));
-  for (const row of rows) {
-    const found = order.indexOf(nameIn(row, by));
-    const values = series[found === -1 ? order.length : found]?.values;
-    const at = places.get(nameIn(row, time));
-    if (values !== undefined && at !== undefined) values[at] = (values[at] ?? 0) + valueOf(row, unit);
-  }
-  return series;
-}
-
 function table(
   rows: readonly Row[],
   total: Sums,
-  { colours }: Look,
-  { by, sort, filter }: State,
+  nameOf: GroupName,
+  { by, sort }: State,
   change: Change,
 ): HTMLElement {
-  const name = (row: Row) => {
-    const text = nameIn(row, by);
-    const mark = element("span", { class: `mark mark-${colours.get(text) ?? OTHERS_COLOUR}` });
-    if (!isFilter(by) || typeof row[by] !== "string") return [mark, text];
-    const narrow = () => change({ filter: { ...filter, [by]: text } });
-    return [mark, element("button", { class: "link", title: `only ${text}`, onclick: narrow }, text)];
+  const names: TableColumn<Row> = {
+    head: by,
+    value: (row) => nameIn(row, by),
+    contents: (row) => nameOf(nameIn(row, by)),
   };
-  const names: TableColumn<Row> = { head: by, value: (row) => nameIn(row, by), contents: name };
   return sortableTable(`Usage by ${by}`, [names, ...sumColumns(rows)], rows, {
     class: "two-lines sums",
     sort,

@@ -5,6 +5,7 @@ import { formatCount, nameDayWholly } from "./numbers.ts";
 /** A column: what its rows are sorted by, and what they show. */
 export interface TableColumn<Row> {
   head: string;
+  /** NaN for a row without a figure, which comes last. */
   value(row: Row): string | number;
   /** The value as text; default: the value with separators. */
   text?(row: Row): string;
@@ -191,6 +192,8 @@ function textOf<Row>(column: TableColumn<Row>, row: Row): string {
 function comparing<Row>({ value }: TableColumn<Row>, isRising: boolean) {
   return (one: Row, other: Row) => {
     const [a, b] = [value(one), value(other)];
+    const areMissing = [a, b].map((figure) => Number(Number.isNaN(figure)));
+    if (areMissing.includes(1)) return (areMissing[0] ?? 0) - (areMissing[1] ?? 0);
     const order = a < b ? -1 : Number(a > b);
     return isRising ? order : -order;
   };

@@ -11,7 +11,8 @@ export function costOf(sums: Sums): string {
   return wordForCost(sums) ?? `${sums.cost_is_exact ? "" : "≥"}${formatDollars(Number(sums.cost_usd))}`;
 }
 
-function wordForCost(sums: Sums): string | null {
+/** What stands for a cost that is no figure; null for one that is. */
+export function wordForCost(sums: Sums): string | null {
   const {
     cost_usd: cost,
     cost_is_exact: isExact,

@@ -51,6 +51,18 @@ test("≥ stands at a cost that is at least that wherever it is shown", { skip: 
   assert.match((await textsOf(".standing .card"))[0] ?? "", /^Today≥\$3\.00yesterday: ≥\$3\.00$/);
   assert.match((await textsOf(".period > span"))[0] ?? "", /yesterday by this time \(≥\$3\.00\)$/);
 
+  // What the pointer and the arrow keys are at has it, too, here today.
+  await show("overview?since=7d&by=model");
+  const plot = page.locator(".plot");
+  await plot.locator("svg").waitFor();
+  await plot.press("End");
+  assert.match(
+    (await plot.getAttribute("aria-valuetext")) ?? "",
+    /: ≥\$3\.00\. claude-sonnet-5 ≥\$2\.00, claude-haiku-4-5 \$1\.00$/,
+  );
+  assert.match((await textsOf(".chart .title span"))[0] ?? "", /: ≥\$3\.00$/);
+  assert.deepEqual(await textsOf(".legend .value"), ["≥$2.00", "$1.00"]);
+
   await show("overview?since=today&by=model&compare=before");
   assert.deepEqual(await textsOf('.beside tbody [data-column="before"]'), ["≥$2.00", "$1.00"]);
 

@@ -42,15 +42,27 @@ test(
     );
     assert.deepEqual(rows, [
       ["claude-sonnet-5", "$4.00", "$1.00", "+$3.00", "+300%"],
+      ["claude-haiku-4-5", "–", "$1.00", "−$1.00", "−100%"],
+      // What has no difference is last, however the rows are sorted.
       ["house-model", "unpriced", "–", "", ""],
-      ["claude-haiku-4-5", "–", "$1.00", "-$1.00", "-100%"],
-      ["total", "≥$4.00", "$2.00", "+$2.00", "+100%"],
+      ["total", "≥$4.00", "$2.00", "≥+$2.00", "+100%"],
     ]);
-    assert.equal(
-      await page.textContent(".finding"),
-      "≥$4.00, $2.00 more than the 7 days before (+100%). Most of it is claude-sonnet-5: +$3.00.",
-    );
+    assert.deepEqual(await page.locator(".period > *").allTextContents(), [
+      "Last 7 days",
+      "≥$4.00",
+      "≥$2.00 more than the 7 days before, most of it claude-sonnet-5: +$3.00",
+      "≥ means at least: not all prices are known of house-model.",
+    ]);
     assert.match(page.url(), /compare=before/);
+    // A name has its colour in the chart, and narrows the view.
+    assert.equal(await page.locator(".beside tbody th .mark").count(), 3);
+    await page.locator('.beside tbody button:text-is("house-model")').waitFor();
+    await page.click('.beside thead button:text-is("difference")');
+    assert.deepEqual(await page.locator(".beside tbody th").allTextContents(), [
+      "claude-haiku-4-5",
+      "claude-sonnet-5",
+      "house-model",
+    ]);
     // One of no price is no zero.
     assert.ok((await page.locator(".legend li").allTextContents()).includes("house-modelunpriced"));
     assert.deepEqual(problems, []);
@@ -68,12 +80,68 @@ test("two models stand side by side; others are chosen, and the URL has them", {
     all.map((row) => [...row.children].map((cell) => cell.textContent)),
   );
   assert.deepEqual(rows.slice(0, 3), [
-    ["cost", "$5.00", "$1.00", "-80%"],
-    ["cost of a request", "$1.67", "$1.00", "-40%"],
-    ["requests", "3", "1", "-67%"],
+    ["Cost", "$5.00", "$1.00", "−80%"],
+    ["Cost per request", "$1.67", "$1.00", "−40%"],
+    ["Requests", "3", "1", "−67%"],
+  ]);
+  const heads = await page.locator(".beside thead th").allTextContents();
+  assert.deepEqual(heads, [
+    "claude-sonnet-5",
+    "claude-haiku-4-5",
+    "claude-haiku-4-5 against claude-sonnet-5",
+  ]);
+  assert.deepEqual(await page.locator(".legend li").allTextContents(), [
+    "claude-sonnet-5$5.00",
+    "claude-haiku-4-5$1.00",
   ]);
   await page.selectOption('.beside label:has-text("with") select', "house-model");
   await page.waitForSelector('caption:text-is("claude-sonnet-5 and house-model")');
   assert.match(page.url(), /one=claude-sonnet-5&other=house-model/);
+  // Nothing is known of what one cost, so that there is no difference.
+  assert.deepEqual(
+    await page.$$eval(".beside tbody tr", (all) =>
+      all.slice(0, 2).map((row) => [...row.children].map((cell) => cell.textContent)),
+    ),
+    [
+      ["Cost", "$5.00", "unpriced", ""],
+      ["Cost per request", "$1.67", "unpriced", ""],
+    ],
+  );
   assert.deepEqual(problems, []);
+});
+
+test("bars of two models stand beside each other, and no choice is cut on a phone", { skip }, async (t) => {
+  const daemon = await startWithRecords(t, records());
+  for (const width of [320, 390, 1_440]) {
+    const { page } = await openChromium(t, { timezoneId: "UTC", viewport: { width, height: 900 } });
+    for (const compare of ["two", "before"]) {
+      await page.goto("about:blank");
+      await page.goto(`${daemon.url}/#/overview?since=30d&by=model&compare=${compare}`);
+      await page.waitForSelector(".beside tbody tr");
+      await page.waitForSelector(".chart svg");
+      if (compare === "two") {
+        const boxes = await page.$$eval(".chart .bars:not(.unfinished)", (all) =>
+          all
+            .map((bars) => bars.getBoundingClientRect())
+            .map(({ left, right, bottom }) => ({ left, right, bottom })),
+        );
+        const [one, other] = boxes;
+        // Of the same day.
+        assert.ok(one !== undefined && other !== undefined && one.right <= other.left + 1, `${width}`);
+        assert.equal(Math.round(one.bottom), Math.round(other.bottom));
+      }
+      // A list as wide as its own words, beside that which has them.
+      const cut = await page.$$eval("main select", (all) =>
+        all.flatMap((list) => {
+          const free = list.cloneNode(true) as typeof list;
+          free.style.cssText = "position: absolute; width: max-content; max-width: none";
+          list.after(free);
+          const isCut = free.offsetWidth > list.offsetWidth;
+          free.remove();
+          return isCut ? [list.textContent] : [];
+        }),
+      );
+      assert.deepEqual(cut, [], `${compare} at ${width}`);
+    }
+  }
 });

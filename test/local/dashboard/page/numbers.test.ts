@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { formatAxisDollars, formatSeconds } from "../../../../src/local/dashboard/page/numbers.ts";
+import {
+  formatAxisDollars,
+  formatChange,
+  formatSeconds,
+} from "../../../../src/local/dashboard/page/numbers.ts";
 
 /** Distances of ticks that a chart may choose, and how the first three are written. */
 const AXES: [step: number, labels: string[]][] = [
@@ -32,4 +36,18 @@ test("durations have a tenth of a second, as far as that says something", () => 
     "99.9 s",
     "199 s",
   ]);
+});
+
+test("changes have one form, whatever their size, and a minus sign", () => {
+  const changes = [
+    [4, 3],
+    [12, 1],
+    [3, 4],
+    [1, 1],
+    [1, 0],
+  ] as const;
+  assert.deepEqual(
+    changes.map(([now, before]) => formatChange(now, before)),
+    ["+33%", "+1,100%", "−25%", "0%", ""],
+  );
 });

@@ -6,7 +6,12 @@ export interface Series {
   values: readonly number[];
   /** What all of it comes to where its values do not say it, such as `unpriced`, or `≥$3.07`. */
   word?: string | undefined;
+  /** The same for each time. */
+  words?: Words;
 }
+
+/** What stands for values, by their times; undefined for one that stands for itself. */
+export type Words = readonly (string | undefined)[];
 
 /** A time of a chart, in words: for the axis and for the pointer. */
 interface ChartTime {
@@ -17,7 +22,6 @@ interface ChartTime {
 /** What stands out at some of the times, each a place among them. */
 export interface ChartMark {
   name: string;
-  /** A triangle stands above its bar, a cross where a bar would be. */
   shape: "triangle" | "cross";
   places: readonly number[];
 }
@@ -26,11 +30,15 @@ export interface ChartMark {
 export interface Chart {
   title: string;
   times: readonly ChartTime[];
-  /** Stacked, the first one at the bottom. */
+  /** Stacked, the first one at the bottom; or side by side, the first one at the left. */
   series: readonly Series[];
+  /** Whether the series are compared with each other, so that no sum of them is of interest. */
+  isSideBySide?: boolean;
+  /** What stands for the sum of each time. */
+  sumWords?: Words;
   unit: "cost" | "tokens";
   /** Of an earlier time, as dashes: null where that had no such hour or day. */
-  before?: { name: string; values: readonly (number | null)[]; word?: string | undefined };
+  before?: { name: string; values: readonly (number | null)[]; word?: string | undefined; words?: Words };
   /** Dollars, as a line with an axis of its own. */
   line?: Series;
   /** Whether the last of the times is not over yet. */
@@ -60,4 +68,12 @@ export function sumOf(values: readonly (number | null)[]): number {
 /** What all series come to at each time. */
 export function sumsOf({ times, series }: Pick<Chart, "times" | "series">): number[] {
   return times.map((_, at) => sumOf(series.map(({ values }) => values[at] ?? 0)));
+}
+
+/** How high the bars of each time reach. */
+export function heightsOf(chart: Pick<Chart, "times" | "series" | "isSideBySide">): number[] {
+  const { times, series, isSideBySide = false } = chart;
+  return isSideBySide
+    ? times.map((_, at) => Math.max(0, ...series.map(({ values }) => values[at] ?? 0)))
+    : sumsOf(chart);
 }

@@ -1,7 +1,7 @@
 import { formatAxisDollars, formatCompact, formatCount, formatDollars } from "../numbers.ts";
 import { END_SPACE, widthInTimes } from "./area.ts";
 import { labelledPlaces, ticksOfAxis } from "./axis.ts";
-import { colourAt, sumsOf, type Chart, type ChartMark } from "./charted.ts";
+import { colourAt, heightsOf, type Chart, type ChartMark } from "./charted.ts";
 
 /** Pixels. */
 export const HEIGHT = 260;
@@ -38,8 +38,8 @@ interface Scale {
 /** Draws a chart that is so many pixels wide. Its colours are those of the style. */
 export function drawPlot(chart: Chart, width: number): Plot {
   const { times, line, before, unit, firstNumber } = chart;
-  const sums = sumsOf(chart);
-  const ticks = ticksOfAxis(Math.max(0, ...sums, ...(before?.values ?? []).map(Number)));
+  const heights = heightsOf(chart);
+  const ticks = ticksOfAxis(Math.max(0, ...heights, ...(before?.values ?? []).map(Number)));
   const lineTicks = ticksOfAxis(Math.max(0, ...(line?.values ?? [])));
   const labels = unit === "cost" ? labelDollars(ticks) : ticks.map(formatCompact);
   const lineLabels = line === undefined ? [] : labelDollars(lineTicks);
@@ -66,9 +66,9 @@ export function drawPlot(chart: Chart, width: number): Plot {
     ...lineLabels.map((label, at) => text(right + GAP, scale.ofLine(lineTicks[at] ?? 0), "start", label)),
     ...timeLabels(chart, scale, slot),
     ...barsOf(chart, scale),
-    ...(line === undefined ? highest(sums, chart, scale) : [lineOf(line.values, scale)]),
+    ...(line === undefined ? highest(heights, chart, scale) : [lineOf(line.values, scale)]),
     ...(before === undefined ? [] : [dashesOf(before.values, scale)]),
-    ...(chart.marks ?? []).map((mark) => markOf(mark, sums, scale)),
+    ...(chart.marks ?? []).map((mark, at, all) => markOf(mark, heights, all.slice(0, at), scale)),
   );
   return { drawing, inset: { left, right: width - right, top: TOP, bottom: HEIGHT - bottom } };
 }
@@ -97,14 +97,19 @@ function timeLabels({ times, firstNumber }: Chart, scale: Scale, slot: number): 
 }
 
 /** The bars of each series in one path, and in another that of a time which is not over. */
-function barsOf({ times, series, isUnfinished = false }: Chart, { bar, x, y }: Scale): SVGElement[] {
+function barsOf(
+  { times, series, isUnfinished = false, isSideBySide = false }: Chart,
+  { bar, x, y }: Scale,
+): SVGElement[] {
   const below = times.map(() => 0);
+  const width = isSideBySide ? bar / series.length : bar;
   return series.flatMap(({ values }, at) => {
+    const offset = isSideBySide ? at * width : 0;
     const parts = times.map((_, time) => {
-      const start = below[time] ?? 0;
+      const start = isSideBySide ? 0 : (below[time] ?? 0);
       const end = (below[time] = start + (values[time] ?? 0));
       if (end === start) return "";
-      return `M${x(time) - bar / 2} ${y(start)}V${y(end)}h${bar}V${y(start)}z`;
+      return `M${x(time) - bar / 2 + offset} ${y(start)}V${y(end)}h${width}V${y(start)}z`;
     });
     const open = isUnfinished ? parts.pop() : undefined;
     const colour = `bars mark-${colourAt(series, at)}`;
@@ -116,12 +121,12 @@ function barsOf({ times, series, isUnfinished = false }: Chart, { bar, x, y }: S
 }
 
 /** Says what the highest of several bars comes to. */
-function highest(sums: readonly number[], { unit }: Chart, { x, y, left, right }: Scale): SVGElement[] {
-  const most = Math.max(0, ...sums);
-  if (most === 0 || sums.length < 2) return [];
+function highest(heights: readonly number[], { unit }: Chart, { x, y, left, right }: Scale): SVGElement[] {
+  const most = Math.max(0, ...heights);
+  if (most === 0 || heights.length < 2) return [];
   const said = unit === "cost" ? formatDollars(most) : formatCompact(most);
   const half = (LETTER_WIDTH * said.length) / 2;
-  const middle = Math.min(right - half, Math.max(left + half, x(sums.indexOf(most))));
+  const middle = Math.min(right - half, Math.max(left + half, x(heights.indexOf(most))));
   return [text(middle, y(most) - GAP, "middle", said)];
 }
 
@@ -137,16 +142,21 @@ function dashesOf(values: readonly (number | null)[], { x, y, bar }: Scale): SVG
   );
 }
 
-/** What stands out: triangles above bars, or crosses at the places of missing ones. */
-function markOf({ shape: form, places }: ChartMark, sums: readonly number[], scale: Scale): SVGElement {
+/** What stands out: triangles or crosses above bars, or where bars would be. On a bar, some of its colours would hide a mark. */
+function markOf(
+  { shape: form, places }: ChartMark,
+  heights: readonly number[],
+  below: readonly ChartMark[],
+  scale: Scale,
+): SVGElement {
   const size = MARK_SIZE;
   const parts = places.map((at) => {
     const x = scale.x(at);
-    if (form === "triangle") {
-      const y = Math.max(TOP, scale.y(sums[at] ?? 0) - size / 2);
-      return `M${x} ${y}l${-size} ${-1.5 * size}h${2 * size}z`;
-    }
-    const y = scale.bottom - 1.5 * size;
+    // A bar may have two.
+    const lift = 2.5 * size * below.filter((mark) => mark.places.includes(at)).length;
+    const foot = Math.max(TOP, scale.y(heights[at] ?? 0) - size / 2) - lift;
+    if (form === "triangle") return `M${x} ${foot}l${-size} ${-1.5 * size}h${2 * size}z`;
+    const y = foot - size;
     return [-1, 1].map((side) => `M${x - size} ${y - side * size}l${2 * size} ${2 * side * size}`).join("");
   });
   return path(`${form} mark-${form}`, parts.join(""));

@@ -1,8 +1,9 @@
-import { element } from "../elements.ts";
 import type { Row, Sums } from "../feed-types.ts";
-import { formatChange, formatDifference } from "../numbers.ts";
+import { formatChange } from "../numbers.ts";
 import { sortableTable, type TableColumn } from "../table.ts";
-import { costOf, nameIn } from "../usage-sums.ts";
+import { nameIn } from "../usage-sums.ts";
+import { costsBeside, differenceOf } from "./difference.ts";
+import type { GroupName } from "./group-name.ts";
 
 /** What a name cost, and in the span before. */
 interface Beside {
@@ -21,34 +22,24 @@ interface Comparison {
   title: string;
 }
 
-/** Shows how much more or less each name cost than in the span before, those that grew most first, and says what that comes from. */
-export function besideBeforeTable({
-  by,
-  rows,
-  before,
-  total,
-  totalBefore,
-  title,
-}: Comparison): HTMLElement[] {
+/** Shows how much more or less each name cost than in the span before, those that grew most first. */
+export function besideBeforeTable(comparison: Comparison, nameOf: GroupName): HTMLElement {
+  const { by, total, totalBefore, title } = comparison;
+  return sortableTable(`Cost by ${by}, beside ${title}`, columnsOf(by, nameOf), besidesIn(comparison), {
+    class: "two-lines sums beside",
+    sort: "difference",
+    total: { name: "total", now: total, before: totalBefore },
+  });
+}
+
+function besidesIn({ by, rows, before }: Comparison): Beside[] {
   const names = [...new Set([...rows, ...before].map((row) => nameIn(row, by)))];
   const find = (all: readonly Row[], name: string) => all.find((row) => nameIn(row, by) === name) ?? null;
-  const besides = names.map((name) => ({ name, now: find(rows, name), before: find(before, name) }));
-  return [
-    element("p", { class: "finding" }, describe(besides, total, totalBefore, title)),
-    sortableTable(`Cost by ${by}, beside ${title}`, columnsOf(by), besides, {
-      class: "two-lines sums beside",
-      sort: "difference",
-      total: { name: "total", now: total, before: totalBefore },
-    }),
-  ];
+  return names.map((name) => ({ name, now: find(rows, name), before: find(before, name) }));
 }
 
 function usd(sums: Sums | null): number {
   return Number(sums?.cost_usd ?? 0);
-}
-
-function differenceOf({ now, before }: Beside): number {
-  return usd(now) - usd(before);
 }
 
 /** False where nothing is known to have cost anything, in either span. */
@@ -56,30 +47,30 @@ function isPriced({ now, before }: Beside): boolean {
   return usd(now) !== 0 || usd(before) !== 0;
 }
 
-function columnsOf(by: string): TableColumn<Beside>[] {
+function columnsOf(by: string, nameOf: GroupName): TableColumn<Beside>[] {
   return [
-    { head: by, value: ({ name }) => name },
+    { head: by, value: ({ name }) => name, contents: ({ name }) => nameOf(name) },
     {
       head: "cost",
       value: ({ now }) => usd(now),
-      text: ({ now }) => (now === null ? "–" : costOf(now)),
+      text: ({ now, before }) => costsBeside(now, before).now,
       exact: ({ now }) => now?.cost_usd ?? "",
     },
     {
       head: "before",
       value: ({ before }) => usd(before),
-      text: ({ before }) => (before === null ? "–" : costOf(before)),
+      text: ({ now, before }) => costsBeside(now, before).before,
       exact: ({ before }) => before?.cost_usd ?? "",
     },
     {
       head: "difference",
-      value: differenceOf,
-      text: (beside) => (isPriced(beside) ? formatDifference(differenceOf(beside)) : ""),
-      exact: (beside) => String(differenceOf(beside)),
+      value: (beside) => (isPriced(beside) ? differenceOf(beside.now, beside.before) : NaN),
+      text: ({ now, before }) => costsBeside(now, before).difference,
+      exact: (beside) => (isPriced(beside) ? String(differenceOf(beside.now, beside.before)) : ""),
     },
     {
       head: "change",
-      value: ({ now, before }) => usd(now) / (usd(before) || 1),
+      value: (beside) => (isPriced(beside) ? usd(beside.now) / usd(beside.before) : NaN),
       text: (beside) => (isPriced(beside) ? formatChange(usd(beside.now), usd(beside.before)) || "new" : ""),
     },
     { head: "requests", value: ({ now }) => now?.requests ?? 0 },
@@ -87,16 +78,21 @@ function columnsOf(by: string): TableColumn<Beside>[] {
   ];
 }
 
-/** Says the difference in a sentence, and which name is the most of it. */
-function describe(besides: readonly Beside[], total: Sums, before: Sums, title: string): string {
-  const difference = usd(total) - usd(before);
-  const change = formatChange(usd(total), usd(before));
-  const direction = difference < 0 ? "less" : "more";
-  const amount = formatDifference(Math.abs(difference)).replace("+", "");
-  const sentence = `${costOf(total)}, ${amount} ${direction} than ${title}${change === "" ? "" : ` (${change})`}.`;
-  const [most] = besides.toSorted((one, other) =>
-    difference < 0 ? differenceOf(one) - differenceOf(other) : differenceOf(other) - differenceOf(one),
-  );
-  if (most === undefined || besides.length < 2 || differenceOf(most) * difference <= 0) return sentence;
-  return `${sentence} Most of it is ${most.name}: ${formatDifference(differenceOf(most))}.`;
+/** Says the difference in a sentence, and which name is the most of it: `$10.51 more than the 7 days before, most of it gpt-5.5: +$7.70`. */
+export function describeDifference(comparison: Comparison): string {
+  const { total, totalBefore, title } = comparison;
+  const difference = differenceOf(total, totalBefore);
+  if (difference === 0) return `as much as ${title}`;
+  // What is said to be less is the other one's difference.
+  const [more, less] = difference > 0 ? [total, totalBefore] : [totalBefore, total];
+  const amount = costsBeside(more, less).difference.replace("+", "");
+  const sentence = `${amount} ${difference > 0 ? "more" : "less"} than ${title}`;
+  const besides = besidesIn(comparison);
+  const [most] = besides.toSorted((one, other) => {
+    const order = differenceOf(other.now, other.before) - differenceOf(one.now, one.before);
+    return difference > 0 ? order : -order;
+  });
+  if (most === undefined || besides.length < 2 || differenceOf(most.now, most.before) * difference <= 0)
+    return sentence;
+  return `${sentence}, most of it ${most.name}: ${costsBeside(most.now, most.before).difference}`;
 }

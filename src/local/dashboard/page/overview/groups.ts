@@ -1,3 +1,4 @@
+import { formatMoney, parseMoney } from "../../../../core/price/money.ts";
 import type { Row } from "../feed-types.ts";
 import { nameIn } from "../usage-sums.ts";
 
@@ -39,7 +40,8 @@ function add(one: Row, other: Row): Row {
   };
 }
 
-/** Null only where nothing is known of both. */
+/** Null only where nothing is known of both. Sums of JavaScript numbers would not be exact. */
 function addUsd(one: string | null, other: string | null): string | null {
-  return one === null && other === null ? null : String(Number(one) + Number(other));
+  if (one === null || other === null) return one ?? other;
+  return formatMoney((parseMoney(one) ?? 0n) + (parseMoney(other) ?? 0n));
 }

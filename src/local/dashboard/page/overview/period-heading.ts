@@ -5,14 +5,25 @@ import { PERIODS } from "../state.ts";
 import { spanOf, type SpanQuery } from "../times.ts";
 import { costOf, ownWorthOf, worthOf } from "../usage-sums.ts";
 
-/** Shows what a period cost, beside the span before, which `title` names, and how certain that is. */
-export function periodHeading(period: SpanQuery, total: Sums, before: Sums, title: string): HTMLElement {
+/**
+ * Shows what a period cost, beside the span before, which `title` names, and how certain that is.
+ * @param difference - says how the two spans differ, where more is known of that than their sums
+ */
+export function periodHeading(
+  period: SpanQuery,
+  total: Sums,
+  before: Sums,
+  title: string,
+  difference?: string,
+): HTMLElement {
   return element(
     "section",
     { class: "period", attributes: { "aria-label": "the period" } },
     element("h2", {}, nameOfPeriod(period)),
     element("strong", {}, costOf(total)),
-    element("span", {}, besideBefore(total, before, title)),
+    difference === undefined
+      ? element("span", {}, besideBefore(total, before, title))
+      : element("span", { class: "finding" }, difference),
     ...[paidByPlan(total, before), ofExtraUse(total), paidByOwnKeys(total, before), whyAtLeast(total)]
       .filter((sentence) => sentence !== "")
       .map((sentence) => element("small", {}, sentence)),

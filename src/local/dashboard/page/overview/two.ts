@@ -2,25 +2,40 @@ import { choice, element } from "../elements.ts";
 import type { Row } from "../feed-types.ts";
 import { formatChange, formatCount, formatDollars, formatLarge, formatShare } from "../numbers.ts";
 import type { Change, State } from "../state.ts";
-import { costOf, coverageOf, failedOf, inputOf, nameIn } from "../usage-sums.ts";
+import { costOf, coverageOf, failedOf, inputOf, nameIn, wordForCost } from "../usage-sums.ts";
+import { sharesBeside } from "./difference.ts";
+import { OTHERS_COLOUR } from "./series-colours.ts";
 
 /** A line of the comparison: what two rows have of a figure, and how much more the second one has. */
 type Figure = readonly [what: string, one: string, other: string, change: string];
 
-/** Shows two rows side by side: those that are chosen, or else the two that cost most. Null where there are no two. */
-export function twoSideBySide(rows: readonly Row[], state: State, change: Change): HTMLElement | null {
-  const { by } = state;
-  const names = rows
-    .toSorted((one, other) => Number(other.cost_usd) - Number(one.cost_usd))
-    .map((row) => nameIn(row, by));
-  const first = names.find((name) => name === state.one) ?? names.find((name) => name !== state.other);
-  const second =
-    names.find((name) => name === state.other && name !== first) ?? names.find((name) => name !== first);
-  if (first === undefined || second === undefined) return null;
-  const of = (name: string) => rows.find((row) => nameIn(row, by) === name);
-  const [one, other] = [of(first), of(second)];
-  if (one === undefined || other === undefined) return null;
-  const choices = names.map((name) => [name, name] as const);
+/** The two rows that are compared. */
+type Two = readonly [one: Row, other: Row];
+
+/** Returns the two rows that are chosen, or else the two that cost most; null where there are no two. */
+export function chosenTwo(rows: readonly Row[], { by, one, other }: State): Two | null {
+  const byCost = dearestFirst(rows);
+  const first =
+    byCost.find((row) => nameIn(row, by) === one) ?? byCost.find((row) => nameIn(row, by) !== other);
+  const others = byCost.filter((row) => row !== first);
+  const second = others.find((row) => nameIn(row, by) === other) ?? others[0];
+  return first === undefined || second === undefined ? null : [first, second];
+}
+
+function dearestFirst(rows: readonly Row[]): Row[] {
+  return rows.toSorted((one, other) => usdOf(other) - usdOf(one));
+}
+
+/** Shows two of the rows side by side, with lists of all of them, from which a reader chooses the two. */
+export function twoSideBySide(
+  [one, other]: Two,
+  rows: readonly Row[],
+  { by }: State,
+  colours: ReadonlyMap<string, number>,
+  change: Change,
+): HTMLElement {
+  const [first, second] = [nameIn(one, by), nameIn(other, by)];
+  const choices = dearestFirst(rows).map((row) => [nameIn(row, by), nameIn(row, by)] as const);
   return element(
     "section",
     { class: "beside", attributes: { "aria-label": "side by side" } },
@@ -43,9 +58,12 @@ export function twoSideBySide(rows: readonly Row[], state: State, change: Change
           element(
             "tr",
             {},
-            ...["", first, second, "difference"].map((head) =>
-              head === "" ? element("td") : element("th", { attributes: { scope: "col" } }, head),
-            ),
+            element("td"),
+            ...[first, second].map((name) => {
+              const mark = element("span", { class: `mark mark-${colours.get(name) ?? OTHERS_COLOUR}` });
+              return element("th", { attributes: { scope: "col" } }, mark, name);
+            }),
+            element("th", { attributes: { scope: "col" } }, `${second} against ${first}`),
           ),
         ),
         element("tbody", {}, ...figuresOf(one, other).map(lineOf)),
@@ -70,37 +88,47 @@ function figuresOf(one: Row, other: Row): Figure[] {
     format(valueOf(other)),
     formatChange(valueOf(other), valueOf(one)),
   ];
-  const texts = (what: string, textOf: (row: Row) => string): Figure => [
-    what,
-    textOf(one),
-    textOf(other),
-    "",
-  ];
+  const isKnown = one.cost_usd !== null && other.cost_usd !== null;
   return [
-    ["cost", costOf(one), costOf(other), formatChange(usdOf(other), usdOf(one))],
+    ["Cost", costOf(one), costOf(other), isKnown ? formatChange(usdOf(other), usdOf(one)) : ""],
     [
-      "cost of a request",
+      "Cost per request",
       costOfEach(one),
       costOfEach(other),
-      formatChange(each(usdOf)(other), each(usdOf)(one)),
+      isKnown ? formatChange(each(usdOf)(other), each(usdOf)(one)) : "",
     ],
-    figure("requests", ({ requests }) => requests, formatCount),
-    figure("tokens in", inputOf, formatLarge),
-    figure("tokens in, of a request", each(inputOf), formatWhole),
-    texts("from cache", (row) => formatShare(row.cache_read, inputOf(row)) || "–"),
-    figure("tokens out", ({ output }) => output, formatLarge),
+    figure("Requests", ({ requests }) => requests, formatCount),
+    figure("Tokens in", inputOf, formatLarge),
+    figure("Tokens in per request", each(inputOf), formatWhole),
+    fromCache(one, other),
+    figure("Tokens out", ({ output }) => output, formatLarge),
     figure(
-      "tokens out, of a request",
+      "Tokens out per request",
       each(({ output }) => output),
       formatWhole,
     ),
-    texts(
-      "failed",
-      (row) =>
-        `${formatCount(failedOf(row))} (${formatShare(failedOf(row), row.requests + row.failed) || "0%"})`,
-    ),
-    texts("certainty of the cost", coverageOf),
+    ["Failed", describeFailed(one), describeFailed(other), formatChange(failedOf(other), failedOf(one))],
+    ["Certainty", coverageOf(one), coverageOf(other), ""],
   ];
+}
+
+function describeFailed(row: Row): string {
+  const failed = failedOf(row);
+  return `${formatCount(failed)} (${formatShare(failed, row.requests + row.failed) || "0%"})`;
+}
+
+/** There is no share of nothing. */
+function fromCache(one: Row, other: Row): Figure {
+  const [input, otherInput] = [inputOf(one), inputOf(other)];
+  if (input === 0 || otherInput === 0)
+    return [
+      "From cache",
+      formatShare(one.cache_read, input) || "–",
+      formatShare(other.cache_read, otherInput) || "–",
+      "",
+    ];
+  const shares = sharesBeside(other.cache_read / otherInput, one.cache_read / input);
+  return ["From cache", shares.before, shares.now, shares.difference];
 }
 
 function usdOf(row: Row): number {
@@ -108,7 +136,7 @@ function usdOf(row: Row): number {
 }
 
 function costOfEach(row: Row): string {
-  return `${row.cost_is_exact ? "" : "≥"}${formatDollars(each(usdOf)(row))}`;
+  return wordForCost(row) ?? `${row.cost_is_exact ? "" : "≥"}${formatDollars(each(usdOf)(row))}`;
 }
 
 /** Of a request. */
