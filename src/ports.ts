@@ -238,6 +238,12 @@ export interface Clock {
   monotonic(): number;
 }
 
+/** The same, and one that goes on while the machine sleeps, and that nobody can set. */
+export interface MachineClock extends Clock {
+  /** Milliseconds since the machine's start, to a second. */
+  sinceBoot(): number;
+}
+
 /** What a warning or an error is about, if the daemon's own state shows when it is resolved. */
 export type LogSubject = "configuration" | "keys" | "tokens" | "ledger" | "export";
 

@@ -1,3 +1,4 @@
+import { uptime } from "node:os";
 import { accountSalt } from "../adapters/state-file/account-salt.ts";
 import type { ActivatedSockets } from "../adapters/activated-sockets.ts";
 import { descriptorLimit } from "../adapters/descriptor-limit.ts";
@@ -20,7 +21,15 @@ import { feedResponder, type FeedSources } from "../local/dashboard/feeds.ts";
 import { assetResponder, pageResponder } from "../local/dashboard/page.ts";
 import { healthResponder } from "../local/health.ts";
 import { metricsResponder } from "../local/metrics.ts";
-import type { Clock, ConfigStatus, KeyStore, Log, MovableLedger, Pauses, TokenStore } from "../ports.ts";
+import type {
+  ConfigStatus,
+  KeyStore,
+  Log,
+  MachineClock,
+  MovableLedger,
+  Pauses,
+  TokenStore,
+} from "../ports.ts";
 import { Gate } from "../proxy/gate.ts";
 import { Keyring } from "../proxy/keyring.ts";
 import { PlanAccounts } from "../proxy/plan-accounts.ts";
@@ -47,7 +56,7 @@ interface GateEnvironment {
   configFile: string | null;
   keys: KeyStore;
   tokens: TokenStore;
-  clock: Clock;
+  clock: MachineClock;
   log: Log;
   feed: RecordFeed;
   pauses: Pauses;
@@ -74,7 +83,11 @@ export interface AssembledGate {
   listeners: Listeners;
 }
 
-export const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
+export const systemClock: MachineClock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  sinceBoot: () => uptime() * 1_000,
+};
 
 /**
  * Builds the request path and starts listening. `serve` and `check` both use it, so that `check` tests what `serve` runs.

@@ -3,9 +3,18 @@ import { noKey } from "../core/refusals/keys.ts";
 import { RefusalError } from "../core/refusals/refusal.ts";
 import { identifyKey, type KeyRef } from "../core/secrets/key-source.ts";
 import { redactCredentials } from "../core/secrets/credential-values.ts";
-import { backOffMs, ENDLESS, lifeOf, type KeyLife } from "../core/secrets/key-life.ts";
+import {
+  backOffMs,
+  ENDLESS,
+  hasCome,
+  lifeOf,
+  timeOf,
+  type KeyLife,
+  type Moment,
+} from "../core/secrets/key-life.ts";
+import { MachineTime } from "../core/secrets/machine-time.ts";
 import type { Secret } from "../core/secrets/secret.ts";
-import type { Clock, KeyStore, Log } from "../ports.ts";
+import type { KeyStore, Log, MachineClock } from "../ports.ts";
 
 /** After a 401 from an upstream the stored key is read again, at most this often. */
 const RECHECK_INTERVAL_MS = 10_000;
@@ -69,7 +78,9 @@ interface FailedRead {
  */
 export class Keyring {
   readonly #store: KeyStore;
-  readonly #clock: Clock;
+  readonly #clock: MachineClock;
+  readonly #time: MachineTime;
+  readonly #sinceBoot = () => this.#clock.sinceBoot();
   readonly #log: Log;
   readonly #entries = new Map<string, Entry>();
   /** The same entries by the `KeyRef` object, which is the same for each request. */
@@ -81,9 +92,10 @@ export class Keyring {
   /** Counts calls of `forget`, so that the result of a read that began before one is not kept after it. */
   #generation = 0;
 
-  constructor(store: KeyStore, clock: Clock, log: Log) {
+  constructor(store: KeyStore, clock: MachineClock, log: Log) {
     this.#store = store;
     this.#clock = clock;
+    this.#time = new MachineTime(clock.now(), clock.monotonic(), clock.sinceBoot());
     this.#log = log;
   }
 
@@ -92,10 +104,10 @@ export class Keyring {
     const entry = this.#entry(ref);
     // Reading the clock takes ten times as long as all else here.
     if (!expires(entry)) return entry.secret;
-    const now = this.#clock.now();
-    if (now < entry.life.refreshAt) return entry.secret;
+    const now = this.#moment();
+    if (!hasCome(entry.life.refreshAt, now)) return entry.secret;
     if (!this.#isBackingOff(entry)) this.#refresh(ref, entry);
-    return now < entry.life.expiresAt ? entry.secret : null;
+    return hasCome(entry.life.expiresAt, now) ? null : entry.secret;
   }
 
   /** Returns the key from memory or from the store. Concurrent callers share one read. Rejects with a `KeyFailure`. */
@@ -192,7 +204,7 @@ export class Keyring {
    */
   async reread(ref: KeyRef): Promise<Secret> {
     const entry = this.#entry(ref);
-    const used = this.#clock.now() < entry.life.expiresAt ? entry.secret : null;
+    const used = this.#isOver(entry) ? null : entry.secret;
     if (used === null) {
       entry.pending ??= this.#read(ref, entry);
       return entry.pending;
@@ -225,7 +237,7 @@ export class Keyring {
   states(): KeyState[] {
     return [...this.#entries.values()].flatMap(({ known, life, failed }) => {
       if (known === null) return [];
-      const expiresAt = life.expiresAt === Infinity ? null : life.expiresAt;
+      const expiresAt = life.lengthMs === Infinity ? null : timeOf(life.expiresAt, this.#moment());
       const refreshFailure =
         failed === null ? null : { at: failed.known.at, problem: failed.known.problem ?? "" };
       return [{ ...known, expiresAt, refreshFailure: expiresAt === null ? null : refreshFailure }];
@@ -242,11 +254,11 @@ export class Keyring {
 
   #adopt(ref: KeyRef, entry: Entry, stored: Secret): void {
     if (entry.secret?.isSameAs(stored) === true) return;
-    this.#keep(ref, entry, stored, this.#clock.now());
+    this.#keep(ref, entry, stored, this.#moment());
     this.#log.info({ key: ref.name, origin: ref.origin }, "the stored key had changed; using the new one");
   }
 
-  #keep(ref: KeyRef, entry: Entry, secret: Secret, readAt: number): void {
+  #keep(ref: KeyRef, entry: Entry, secret: Secret, readAt: Moment): void {
     entry.secret = secret;
     entry.life = lifeOf(secret, ref.source, readAt);
     // They were compared with other keys.
@@ -254,7 +266,7 @@ export class Keyring {
   }
 
   async #read(ref: KeyRef, entry: Entry): Promise<Secret> {
-    const [generation, readAt] = [this.#generation, this.#clock.now()];
+    const [generation, readAt] = [this.#generation, this.#moment()];
     try {
       const secret = await this.#store.read(ref);
       // Requests that were sent with the old one may still be rejected. They need not refresh the new one.
@@ -269,8 +281,9 @@ export class Keyring {
       // A key command may print a key that was read before.
       const known = this.#know(ref, state, this.redact(problem));
       const count = (entry.failed?.count ?? 0) + 1;
-      entry.failed = { error, known, count, retryAt: this.#clock.monotonic() + backOffMs(count) };
-      if (entry.secret === null || this.#clock.now() >= entry.life.expiresAt) entry.known = known;
+      const retryAt = this.#clock.monotonic() + backOffMs(count, entry.life.lengthMs);
+      entry.failed = { error, known, count, retryAt };
+      if (entry.secret === null || this.#isOver(entry)) entry.known = known;
       throw error;
     } finally {
       entry.pending = null;
@@ -283,12 +296,22 @@ export class Keyring {
     entry.pending = this.#read(ref, entry);
     entry.pending.catch((error: unknown) => {
       // Later than that, the requests that wait for it say so.
-      if (this.#clock.now() >= entry.life.expiresAt) return;
+      if (this.#isOver(entry)) return;
       const { message, hint } =
         error instanceof KeyFailure ? error : new KeyFailure("unavailable", "it failed", "");
       const facts = { about: "keys" as const, key: ref.name, origin: ref.origin, hint };
       this.#log.warn(facts, `cannot refresh a key, which is used until it expires: ${message}`);
     });
+  }
+
+  /** True once the key of the latest read has expired. */
+  #isOver({ life }: Entry): boolean {
+    return hasCome(life.expiresAt, this.#moment());
+  }
+
+  #moment(): Moment {
+    const wall = this.#clock.now();
+    return { wall, machine: this.#time.read(wall, this.#clock.monotonic(), this.#sinceBoot) };
   }
 
   /** True while a source that failed is left alone. */
@@ -330,7 +353,7 @@ function newEntry(): Entry {
 }
 
 function expires({ life }: Entry): boolean {
-  return life.expiresAt !== Infinity;
+  return life.lengthMs !== Infinity;
 }
 
 /** A store rejects with a `KeyFailure` and nothing else. If one breaks that rule, its bug must not stop the daemon. */

@@ -14,6 +14,12 @@ const D7_KEYS = { row: "D7", test: "test/adapters/key-sources/left-running.test.
 
 const D7_EXPIRY = { row: "D7", test: "test/proxy/key-expiry.test.ts" };
 
+const D7_SHORT_LIFE = {
+  row: "D7",
+  test: "test/proxy/short-tokens.test.ts",
+  file: "src/core/secrets/key-life.ts",
+};
+
 const KEYRING = "src/proxy/keyring.ts";
 const KEY_COMMAND = "src/adapters/key-sources/key-command.ts";
 
@@ -213,7 +219,35 @@ export const PAYLOADS: readonly Mutant[] = [
     ...D7_EXPIRY,
     without: "ceasing to send a key that has expired",
     file: KEYRING,
-    find: "return now < entry.life.expiresAt ? entry.secret : null;",
+    find: "return hasCome(entry.life.expiresAt, now) ? null : entry.secret;",
     replace: "return entry.secret;",
+  },
+  {
+    ...D7_SHORT_LIFE,
+    without: "counting a key's life by the time that passes, too",
+    find: "now.wall >= wall || now.machine >= machine",
+    replace: "now.wall >= wall",
+  },
+  {
+    ...D7_SHORT_LIFE,
+    without: "trying a command that fails again before its key's short life ends",
+    find: "Math.min(lifeMs * BACK_OFF_SHARE, MAX_BACK_OFF_MS)",
+    replace: "MAX_BACK_OFF_MS",
+  },
+  {
+    row: "D7",
+    test: "test/proxy/short-tokens.test.ts",
+    without: "telling a sleep from a clock that was set",
+    file: "src/core/secrets/machine-time.ts",
+    find: "Math.max(awake, boot - this.#sinceBoot)",
+    replace: "wall - this.#wall",
+  },
+  {
+    row: "D7",
+    test: "test/proxy/short-tokens.test.ts",
+    without: "counting a sleep as a part of a key's life",
+    file: "src/core/secrets/machine-time.ts",
+    find: "Math.max(awake, boot - this.#sinceBoot)",
+    replace: "awake",
   },
 ];

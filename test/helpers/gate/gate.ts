@@ -18,7 +18,7 @@ import { TokenRegistry } from "../../../src/proxy/client/token-registry.ts";
 import type {
   Budgets,
   Captures,
-  Clock,
+  MachineClock,
   Creators,
   KeyStore,
   Ledger,
@@ -86,7 +86,7 @@ export interface GateOptions {
   captures?: Captures;
   /** The registered tokens; none by default. */
   tokens?: MemoryTokens;
-  clock?: Clock;
+  clock?: MachineClock;
   /** Where keys are read from; by default, from memory. */
   keyStore?: KeyStore;
   /** See `GateParts`. */

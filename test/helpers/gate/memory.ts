@@ -5,7 +5,7 @@ import type { UsageRecord } from "../../../src/core/ledger/record.ts";
 import { Secret } from "../../../src/core/secrets/secret.ts";
 import type { TokenEntry } from "../../../src/core/identity/token-entry.ts";
 import { hashToken, mintToken } from "../../../src/proxy/client/token-hash.ts";
-import type { Clock, KeyStore, Log, MovableLedger, TokenStore, PeerInfo } from "../../../src/ports.ts";
+import type { MachineClock, KeyStore, Log, MovableLedger, TokenStore, PeerInfo } from "../../../src/ports.ts";
 import { withResolvers } from "../async/with-resolvers.ts";
 
 /** An in-memory ledger. Tests can wait for its records. */
@@ -153,9 +153,11 @@ export class MemoryTokens implements TokenStore {
 }
 
 /** A clock that only moves when the test advances it. */
-export class ManualClock implements Clock {
+export class ManualClock implements MachineClock {
   wallMs = Date.UTC(2026, 10, 21, 12);
   tickMs = 0;
+  /** While the machine slept. */
+  #asleepMs = 0;
 
   now(): number {
     return this.wallMs;
@@ -163,18 +165,30 @@ export class ManualClock implements Clock {
   monotonic(): number {
     return this.tickMs;
   }
+  sinceBoot(): number {
+    return this.tickMs + this.#asleepMs;
+  }
   advance(ms: number): void {
     this.wallMs += ms;
     this.tickMs += ms;
   }
+  /** The machine sleeps, and the monotonic clock stands still. */
+  sleep(ms: number): void {
+    this.wallMs += ms;
+    this.#asleepMs += ms;
+  }
 }
 
-export const realClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
+export const realClock: MachineClock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  sinceBoot: () => performance.now(),
+};
 
 /** A clock on which 50 ms pass with each reading: a connection that has just become idle has rested (SECURITY.md C7). */
-export function hastyClock(): Clock {
+export function hastyClock(): MachineClock {
   let tickMs = 0;
-  return { now: () => Date.now(), monotonic: () => (tickMs += 50) };
+  return { now: () => Date.now(), monotonic: () => (tickMs += 50), sinceBoot: () => tickMs };
 }
 
 /** Reports `uid` as the owner of every peer, and no process or project. */
