@@ -27,7 +27,7 @@ const SLOW = [
   WITH_REAL_TOOLS,
   /^(faults|fuzz|chaos)\//,
   // In a real browser.
-  /^local\/dashboard\/page\/(accessibility|compare|controls|frame|memory|misses|notices|periods|phone|plans|questions|requests|sessions|views)\.test/,
+  /^local\/dashboard\/page\/(accessibility|compare|controls|frame|memory|misses|notices|periods|phone|plans|questions|requests|sessions|standing|views)\.test/,
   /^security\/(a16-listed-names|browser|c8-browser-headers|f1-foreign-pages|f2-framing|f3-hostile-texts|f4-session-theft|f9-other-documents)\.test/,
   /^security\/f6-floods-of-questions\.test/,
   // Sums over many random ledgers, every day of made-up ones, and every recorded body cut anywhere, or longer than memory may be.

@@ -37,5 +37,5 @@ const SPECIAL = /['\\]|\p{Cc}/gu;
 
 function escapeSpecial(char: string): string {
   if (!CONTROL.test(char)) return `\\${char}`;
-  return [...Buffer.from(char)].map((byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
+  return [...new TextEncoder().encode(char)].map((byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
 }

@@ -46,18 +46,33 @@ export async function readGlance(page: Page): Promise<Record<string, string[]>> 
   return { Cost: cost, ...Object.fromEntries(cards.map(([title = "", ...figures]) => [title, figures])) };
 }
 
-/** What `usage --json` says of a period and of the one before, which `title` names, as the page has it. */
-export function expectedGlance(usage: string, before: string, title: string): Record<string, string[]> {
+/**
+ * What `usage --json` says of a period and of the one before, which `title` names, as the page has it.
+ * @param since - the first recorded day, if it is not earlier than the period before; "" otherwise
+ */
+export function expectedGlance(
+  usage: string,
+  before: string,
+  title: string,
+  since = "",
+): Record<string, string[]> {
   const [now, then] = [usage, before].map((text) => (JSON.parse(text) as { total: Figures }).total);
   if (now === undefined || then === undefined) throw new Error("there is no total");
   const saved = Number(now["cache_saved_usd"]);
-  const change = changeOf(Number(now["cost_usd"]), Number(then["cost_usd"]));
+  // Recorded in part, it is not compared by shares.
+  const change = since === "" ? changeOf(Number(now["cost_usd"]), Number(then["cost_usd"])) : "";
+  const beside = (text: string, one: number, other: number) => {
+    const share = since === "" ? changeOf(one, other) : "";
+    return `before: ${text}${share === "" ? "" : ` (${share})`}`;
+  };
   const costBefore = costOf(then);
   const classes = ["input_uncached", "cache_read", "cache_write"].map((name) => large(Number(now[name])));
   return {
     Cost: [
       costOf(now),
-      change === "" ? `${title}: ${costBefore}` : `${change} on ${title} (${costBefore})`,
+      change === ""
+        ? `${title}: ${costBefore}${since === "" ? "" : `, recorded since ${sayDay(since)}`}`
+        : `${change} on ${title} (${costBefore})`,
       ...(now["plan_worth_usd"] === null
         ? []
         : [
@@ -132,9 +147,14 @@ function shareOrDash(part: unknown, whole: number): string {
   return whole === 0 ? "–" : shareOf(Number(part), whole);
 }
 
-function beside(text: string, now: number, then: number): string {
-  const change = changeOf(now, then);
-  return `before: ${text}${change === "" ? "" : ` (${change})`}`;
+/** Such as `Nov 3`. */
+function sayDay(day: string): string {
+  const time = new Date(`${day}T00:00`);
+  const near = ["today", "yesterday"].find(
+    (_, at) => new Date(Date.now() - at * 86_400_000).toDateString() === time.toDateString(),
+  );
+  const year = time.getFullYear() === new Date().getFullYear() ? undefined : "numeric";
+  return near ?? time.toLocaleDateString("en-US", { month: "short", day: "numeric", year });
 }
 
 function reasonsOf(sums: Figures): string[] {

@@ -1,5 +1,5 @@
 import { formatAge } from "../../../core/text/age.ts";
-import { copyable, element, replaceContents, withCommand } from "./elements.ts";
+import { copyable, element, replaceContents, withCommand, withCopiedCommand } from "./elements.ts";
 import type { Status } from "./feed-types.ts";
 import { FeedError, followLive, readFeed, removeWorkers } from "./feeds.ts";
 import { shortcutsButton } from "./frame/shortcuts.ts";
@@ -43,6 +43,7 @@ const sandboxBadge = element("span", { class: "badge" }, "sandbox");
 sandboxBadge.hidden = true;
 const live = new LiveView();
 const notices = element("ul", { class: "notices", attributes: { "aria-label": "notices" } });
+let shownNotices = "";
 let current = new AbortController();
 let isOld = false;
 
@@ -130,22 +131,23 @@ async function showNotices(): Promise<void> {
   if (status === null) return;
   sandboxBadge.hidden = !status.upstreams.some((upstream) => upstream.is_sandbox);
   const isHealth = parseState(location.hash).view === "health";
-  notices.replaceChildren(
-    ...noticesOf(status)
-      .filter(({ isInHealth }) => isInHealth !== true || !isHealth)
-      .map(noticeItem),
-  );
+  const said = noticesOf(status).filter(({ isInHealth }) => isInHealth !== true || !isHealth);
+  // One that stays is left alone: somebody may be about to copy its command.
+  const key = location.hash + JSON.stringify(said);
+  if (key === shownNotices) return;
+  shownNotices = key;
+  notices.replaceChildren(...said.map(noticeItem));
 }
 
-/** What is wrong, and what to type. On a phone there is room for one line, and the view of health says the other. */
-function noticeItem({ text, tone, isInHealth }: Notice): HTMLElement {
-  const [what = "", remedy = ""] = text.split(/(?<=\.) (?=To )/, 2);
+/** What is wrong, and what to type. On a phone there is no room for commands, and the view of health says them, too. */
+function noticeItem({ text, remedies, tone, isInHealth }: Notice): HTMLElement {
   const toHealth = formatState({ ...parseState(location.hash), view: "health" });
+  const name = isInHealth === true ? "remedy in-health" : "remedy";
   return element(
     "li",
     { class: tone },
-    `${what} `,
-    element("span", { class: isInHealth === true ? "remedy" : "" }, ...withCommand(remedy)),
+    element("span", {}, `${text} `),
+    ...remedies.map((remedy) => element("span", { class: name }, ...withCopiedCommand(remedy))),
     isInHealth === true ? element("a", { class: "more", href: toHealth }, "Health ›") : null,
   );
 }

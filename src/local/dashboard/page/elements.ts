@@ -71,19 +71,36 @@ const COPIED_MS = 2_000;
 
 /** A command, with a button that copies it. */
 export function copyable(command: string): HTMLElement {
-  const copy = element("button", { onclick: () => void copyText() }, "Copy");
+  return element("div", { class: "copyable" }, element("pre", {}, command), copyButton(command));
+}
+
+function copyButton(command: string): HTMLElement {
+  const copy = element("button", { class: "copy", onclick: () => void copyText() }, "Copy");
   const copyText = async () => {
     await navigator.clipboard.writeText(asTyped(command));
     copy.textContent = "Copied";
     setTimeout(() => (copy.textContent = "Copy"), COPIED_MS);
   };
-  return element("div", { class: "copyable" }, element("pre", {}, command), copy);
+  return copy;
 }
 
 /** A text for {@link element}: if it ends with a command to type, that stands out. */
 export function withCommand(text: string): (Node | string)[] {
+  const found = commandIn(text);
+  return found === null ? [text] : [found.words, element("code", {}, found.command)];
+}
+
+/** The same, with a button that copies the command. They stay in one line, if that has room for them. */
+export function withCopiedCommand(text: string): (Node | string)[] {
+  const found = commandIn(text);
+  if (found === null) return [text];
+  const { words, command } = found;
+  return [words, element("span", { class: "typed" }, element("code", {}, command), copyButton(command))];
+}
+
+function commandIn(text: string): { words: string; command: string } | null {
   const [, words, command] = /^(.*\btype: )(tollkeeper .*)$/s.exec(text) ?? [];
-  return words === undefined || command === undefined ? [text] : [words, element("code", {}, command)];
+  return words === undefined || command === undefined ? null : { words, command };
 }
 
 /** A drop-down list; `onchange` gets the chosen value. */

@@ -197,7 +197,7 @@ function metersPart(title: string, meters: readonly Meter[], others: readonly HT
 }
 
 function meterWithMovers(meter: Meter): HTMLElement {
-  const item = meterItem(meter, meter.next, ...meter.more);
+  const item = meterItem(meter, [meter.next, ...meter.more]);
   if (meter.movers !== "") item.append(element("small", {}, meter.movers));
   return item;
 }

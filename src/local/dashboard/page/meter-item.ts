@@ -1,10 +1,10 @@
-import { element, withCommand } from "./elements.ts";
+import { element, withCopiedCommand } from "./elements.ts";
 import type { Meter } from "./meters.ts";
 
-/** Shows a meter, with sentences beneath it. */
+/** Shows a meter, with lines beneath it. */
 export function meterItem(
   { name, wholeName, percent, assumed, used, tone }: Meter,
-  ...sentences: readonly string[]
+  lines: readonly string[],
 ): HTMLElement {
   // A bar of more than the limit is as long as what was spent, with a mark at the limit.
   const scale = Math.max(100, percent) / 100;
@@ -31,13 +31,8 @@ export function meterItem(
       barPart((percent - known) / scale, "assumed"),
       ...(scale > 1 ? [markAt(100 / scale)] : []),
     ),
-    element(
-      "small",
-      {},
-      ...sentences
-        .filter((sentence) => sentence !== "")
-        .flatMap((sentence, at) => [at === 0 ? "" : ". ", ...withCommand(sentence)]),
-    ),
+    ...(scale > 1 ? [labelAt(100 / scale)] : []),
+    ...lines.filter((line) => line !== "").map((line) => element("small", {}, ...withCopiedCommand(line))),
   );
 }
 
@@ -51,4 +46,11 @@ function markAt(percent: number): HTMLElement {
   const mark = element("span", { class: "limit" });
   mark.style.left = `${percent}%`;
   return mark;
+}
+
+/** Says what the mark is. Near the end of the bar there is no room to its right. */
+function labelAt(percent: number): HTMLElement {
+  const label = element("small", { class: "limit-label" }, "↑ limit");
+  label.style.marginInlineStart = `min(${percent}%, 100% - 3.5rem)`;
+  return label;
 }

@@ -1,4 +1,5 @@
 import { describeWindow, RETRY } from "../../../core/limits/limit-names.ts";
+import { formatCommand } from "../../../core/text/shell-words.ts";
 import type { Limits, Status } from "./feed-types.ts";
 import { describeMovers } from "./health/movers.ts";
 import { lastPart } from "./live/last-part.ts";
@@ -20,8 +21,8 @@ export interface Meter {
   tone: Tone;
   /** What comes next, in a sentence; empty if nothing does. */
   next: string;
-  /** How much is assumed, in few words; empty if nothing is. */
-  assumption: string;
+  /** What comes next, where that is bad, and how much is assumed, in sentences for where there is little room; mostly none. */
+  alarms: readonly string[];
   /** What else there is to know, in sentences. */
   more: readonly string[];
   /** Who used it; empty where that is not known. It may hold any name, and no command. */
@@ -39,7 +40,8 @@ const FULL_SOON = 80;
 export function budgetMeters({ budgets, lifts }: Pick<Status, "budgets" | "lifts">): Meter[] {
   return budgets.map((budget) => {
     const { percent, spent, amount, assumed } = budget;
-    const format = "usd" in budget.limit ? formatDollars : formatCount;
+    const format = formatOf(budget);
+    const isSpent = isRefusing(budget, lifts);
     // Only nothing is 0 %.
     const share = percent === 0 && Number(spent) > 0 ? "<1" : percent;
     return {
@@ -50,9 +52,11 @@ export function budgetMeters({ budgets, lifts }: Pick<Status, "budgets" | "lifts
       used: `${share}% spent, ${format(Number(spent))} of ${format(Number(amount))}${unitOf(budget)}`,
       tone: toneOf(budget),
       next: nextOf(budget, lifts),
-      assumption:
-        Number(assumed) === 0 ? "" : `${format(Number(assumed))} of it is assumed, as prices are missing`,
-      more: [...(isRefusing(budget, lifts) ? liftHint([budget]) : []), ...assumptionsOf(budget)],
+      alarms: [
+        ...(isSpent || isSpentSoon(budget) ? [nextOf(budget, lifts)] : []),
+        ...(isSpent && Number(assumed) > 0 ? [`${format(Number(assumed))} of it is assumed`] : []),
+      ],
+      more: [...assumptionsOf(budget), ...(isSpent ? liftHint([budget]) : [])],
       movers: "",
     };
   });
@@ -78,7 +82,7 @@ export function limitMeters(
         used: `${formatShare(percent, 100)} used`,
         tone: percent >= FULL_SOON ? "warning" : "",
         next: `${resets === null ? "As" : `Resets ${formatNear(resets)}, as`} of ${formatNear(seen)}`,
-        assumption: "",
+        alarms: [],
         more: holds
           .filter((hold) => hold.account === account && hold.window === window.window)
           .map(describeHold),
@@ -140,23 +144,41 @@ export function isRefusing({ percent, action, scope }: Budget, lifts: Status["li
 }
 
 function nextOf(budget: Budget, lifts: Status["lifts"]): string {
-  const { percent, action, window, until, spent_at: spentAt } = budget;
+  const { action, window, until, spent_at: spentAt } = budget;
   if (isRefusing(budget, lifts)) return `Refused${describeUntil(budget)}`;
   return [
     ...(action === "refuse" ? [] : ["Only warns"]),
-    ...(spentAt === null || percent >= 100 ? [] : [`At this rate, spent by ${formatNear(spentAt)}`]),
+    ...(spentAt !== null && isSpentSoon(budget) ? [`At this rate, spent by ${formatNear(spentAt)}`] : []),
     // A rolling window has no moment at which it begins again.
     ...("rolling" in window ? [] : [`Starts over ${formatNear(until)}`]),
   ].join(". ");
 }
 
-function assumptionsOf({ assumed_for: assumedFor }: Budget): string[] {
-  return assumedFor
+/** Whether it will be spent before its window ends, at the rate until now. */
+function isSpentSoon({ spent_at: spentAt, percent }: Budget): boolean {
+  return spentAt !== null && percent < 100;
+}
+
+/** How amounts of a budget are written: dollars, or tokens. */
+export function formatOf({ limit }: Budget): (amount: number) => string {
+  return "usd" in limit ? formatDollars : formatCount;
+}
+
+function assumptionsOf(budget: Budget): string[] {
+  return budget.assumed_for
     .slice(0, MOST_MODELS)
-    .map(
-      ({ model, amount }) =>
-        `${formatDollars(Number(amount))} is assumed for ${model}, which has no price. To set one, type: tollkeeper prices ${model}`,
+    .map(({ model, amount }) =>
+      [
+        `${formatDollars(Number(amount))} is assumed for ${model}, which has no price`,
+        ...priceHint(model),
+      ].join(". "),
     );
+}
+
+/** How to set the price of a model. Other programs choose its name: it is quoted for the shell, and has no command if it could act on a terminal. */
+export function priceHint(model: string): string[] {
+  if (/\p{C}/u.test(model)) return [];
+  return [`To set one, type: ${formatCommand(["tollkeeper", "prices", model])}`];
 }
 
 /** Says until when a spent budget refuses: ` until 6:00 PM`. Empty for one that never opens. */

@@ -1,9 +1,12 @@
 import type { Status } from "./feed-types.ts";
-import { describeUntil, isRefusing, liftHint, nameOf } from "./meters.ts";
+import { describeUntil, formatOf, isRefusing, liftHint, nameOf, priceHint } from "./meters.ts";
 
 /** Something that a person should know whatever they look at. */
 export interface Notice {
+  /** What is wrong, and why. */
   text: string;
+  /** What to do about it, each with its command at the end. */
+  remedies: readonly string[];
   tone: "warning" | "failure";
   /** True for what the view of health says anyway. */
   isInHealth?: true;
@@ -14,7 +17,7 @@ export function noticesOf(status: Status): Notice[] {
   const { state, upstreams, budgets, lifts, keys, config, ledger, pauses, captures } = status;
   const said: Notice[] = [
     ...(state === "serving" ? [] : [failure(`tollkeeper is ${state}`)]),
-    ...describeSpent(budgets.filter((budget) => isRefusing(budget, lifts))),
+    ...describeRefusing(budgets.filter((budget) => isRefusing(budget, lifts))),
     ...upstreams.flatMap(describeFailing).map((text) => failure(text)),
     ...keys.flatMap(({ name, problem }) => (problem === null ? [] : [failure(`Key ${name}: ${problem}`)])),
     ...(ledger.lost + ledger.waiting === 0 ? [] : [failure("Records cannot be written to the ledger.")]),
@@ -23,10 +26,10 @@ export function noticesOf(status: Status): Notice[] {
     ...said.map((notice) => ({ ...notice, isInHealth: true as const })),
     ...(pauses.length === 0
       ? []
-      : [warning("Requests are paused. To let them go on, type: tollkeeper resume")]),
+      : [warning("Requests are paused.", "To let them go on, type: tollkeeper resume")]),
     ...captures.flatMap(({ tool, state: its }) =>
       its === "running"
-        ? [warning(`Requests of ${tool} are captured. To stop, type: tollkeeper capture stop ${tool}`)]
+        ? [warning(`Requests of ${tool} are captured.`, `To stop, type: tollkeeper capture stop ${tool}`)]
         : [],
     ),
     ...(config.problems.length === 0 ? [] : [warning("The changed configuration is not accepted.")]),
@@ -36,32 +39,70 @@ export function noticesOf(status: Status): Notice[] {
     ...(upstreams.some((upstream) => upstream.is_sandbox)
       ? [
           warning(
-            "Sandbox: responses and tokens are made up, and nothing is spent. To use a service, type: tollkeeper setup",
+            "Sandbox: responses and tokens are made up, and nothing is spent.",
+            "To use a service, type: tollkeeper setup",
           ),
         ]
       : []),
   ];
 }
 
-function failure(text: string): Notice {
-  return { text, tone: "failure" };
+function failure(text: string, ...remedies: readonly string[]): Notice {
+  return { text, remedies, tone: "failure" };
 }
 
-function warning(text: string): Notice {
-  return { text, tone: "warning" };
+function warning(text: string, ...remedies: readonly string[]): Notice {
+  return { text, remedies, tone: "warning" };
 }
 
-/** One sentence for all spent budgets: five would hide everything else. */
-function describeSpent(spent: Status["budgets"]): Notice[] {
+type Budgets = Status["budgets"];
+
+/** One sentence for all budgets that are spent, and one for those that only count as spent: five would hide everything else. */
+function describeRefusing(refusing: Budgets): Notice[] {
+  return [
+    ...describeAssumed(refusing.filter(isSpentByAssumption)),
+    ...describeSpent(refusing.filter((budget) => !isSpentByAssumption(budget))),
+  ];
+}
+
+/** Whether a budget refuses only because of what is assumed for models without a price. */
+function isSpentByAssumption({ spent, assumed, amount }: Budgets[number]): boolean {
+  return Number(spent) - Number(assumed) < Number(amount);
+}
+
+function describeSpent(spent: Budgets): Notice[] {
   if (spent.length === 0) return [];
+  const what = spent.length === 1 ? "A budget is spent" : `${spent.length} budgets are spent`;
+  return [failure(`${what}: ${describeRefusals(spent)}.`, ...liftHint(spent))];
+}
+
+/** As many models as are named. */
+const MOST_MODELS = 2;
+
+/** Says what is known to be spent, and what is only assumed, and for which models. */
+function describeAssumed(assumed: Budgets): Notice[] {
+  const [first] = assumed;
+  if (first === undefined) return [];
+  const models = [...new Set(assumed.flatMap((budget) => budget.assumed_for.map(({ model }) => model)))];
+  const named = models.slice(0, MOST_MODELS);
+  const names = [...named, ...(models.length > MOST_MODELS ? [`${models.length - MOST_MODELS} more`] : [])];
+  const cause = `${names.join(" and ")}, which ${models.length === 1 ? "has" : "have"} no price`;
+  const format = formatOf(first);
+  const text =
+    assumed.length === 1
+      ? `A budget counts as spent: ${describeRefusals(assumed)}. ${format(Number(first.spent) - Number(first.assumed))} is known, ${format(Number(first.assumed))} is assumed for ${cause}.`
+      : `${assumed.length} budgets count as spent: ${describeRefusals(assumed)}. A part is assumed for ${cause}.`;
+  return [failure(text, ...named.flatMap((model) => priceHint(model)), ...liftHint(assumed))];
+}
+
+/** Such as `all tools per day, codex per day, refused until 6:00 PM`. */
+function describeRefusals(budgets: Budgets): string {
   const namesUntil = new Map<string, string[]>();
-  for (const budget of spent) {
+  for (const budget of budgets) {
     const until = describeUntil(budget);
     namesUntil.set(until, [...(namesUntil.get(until) ?? []), nameOf(budget)]);
   }
-  const refused = [...namesUntil].map(([until, names]) => `${names.join(", ")}, refused${until}`);
-  const what = spent.length === 1 ? "A budget is spent" : `${spent.length} budgets are spent`;
-  return [failure([`${what}: ${refused.join("; ")}`, ...liftHint(spent)].join(". "))];
+  return [...namesUntil].map(([until, names]) => `${names.join(", ")}, refused${until}`).join("; ");
 }
 
 function describeFailing({ name, failing }: Status["upstreams"][number]): string[] {

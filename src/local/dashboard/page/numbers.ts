@@ -33,7 +33,9 @@ export function formatDollars(dollars: number): string {
   const digits = small
     ? { minimumSignificantDigits: 3, maximumSignificantDigits: 3 }
     : { minimumFractionDigits: 2, maximumFractionDigits: 2 };
-  return new Intl.NumberFormat(undefined, { style: "currency", currency: "USD", ...digits }).format(dollars);
+  return withMinus(
+    new Intl.NumberFormat(undefined, { style: "currency", currency: "USD", ...digits }).format(dollars),
+  );
 }
 
 /** For axes: as many digits as the distance of two ticks has, or cents. With fewer, equal distances would look unequal. */
@@ -135,6 +137,15 @@ export function nameDayWholly(day: string): string {
   const name = nameDay(time);
   if (name === "") return DAY_NAMES.format(0, "day");
   return name === NEAR_DAY.format(time) ? WEEKDAY.format(time) : name;
+}
+
+/** Returns a local day, such as `2026-10-27`, in few words: `today`, `yesterday`, `Oct 27`, with the year where that is not this one. */
+export function formatDay(day: string): string {
+  const time = new Date(`${day}T00:00`);
+  const name = nameDay(time);
+  if (name === "") return DAY_NAMES.format(0, "day");
+  if (name !== NEAR_DAY.format(time)) return name;
+  return (time.getFullYear() === new Date().getFullYear() ? DAY_OF_YEAR : DAY).format(time);
 }
 
 /** Returns a local time to the second, with its day apart, which is empty for today; with the year where that is not this one. */

@@ -10,6 +10,7 @@ import { groupNames, type GroupName } from "./overview/group-name.ts";
 import { overTime, valueOf } from "./overview/over-time.ts";
 import { outOfLine } from "./overview/out-of-line.ts";
 import { periodHeading } from "./overview/period-heading.ts";
+import { isRecordedInPart, recordedSince } from "./overview/recorded-since.ts";
 import { lastingColours } from "./overview/series-colours.ts";
 import { standing } from "./overview/standing.ts";
 import { addGroups } from "./overview/groups.ts";
@@ -44,11 +45,14 @@ export async function renderOverview(
   const now = new Date();
   // Which groups are used much whatever the period; there are too many sessions to ask for each day of them.
   const ofDays = state.by === "session" ? "day" : `day,${state.by}`;
-  const [grouped, timed, before, days, status] = await Promise.all([
+  const [grouped, timed, before, days, since, byNow, status] = await Promise.all([
     read({ ...question, by: state.by }),
     read({ ...question, by: `${span.step},${state.by}` }),
     read({ ...question, by: `${span.step},${state.by}`, ...spanBefore(span) }),
     read({ ...state.filter, by: ofDays, since: dayOf(firstDayOf(now)) }),
+    recordedSince(signal),
+    // Today's view has it already.
+    state.since === "today" ? null : read({ ...state.filter, by: "tool", ...spanBefore(spanOf(TODAY, now)) }),
     // Budgets and limits are for all requests, so there is none to show beside a filter.
     Object.keys(state.filter).length > 0 ? null : readFeed<Status>("status", {}, signal),
   ]);
@@ -64,15 +68,25 @@ export async function renderOverview(
   const look = { order, colours: lastingColours(order, state.by === "session" ? [] : lasting) };
   const past = isSandbox ? before.sandbox : before;
   const title = describeBefore(span);
+  const isInPart = isRecordedInPart(new Date(spanBefore(span).since), since);
+  const earlier = { total: past.total, title, recordedSince: isInPart ? since : null };
   // Then it stands above every view.
   const isSandboxNow = status?.upstreams.some((upstream) => upstream.is_sandbox) === true;
   const isEmpty = rows.length === 0 && past.total.requests + past.total.failed === 0;
+  const hasCards = days.rows.length > 0;
+  // It is about all requests, as budgets are.
+  const unusual = status === null || isSandbox || !hasCards ? null : outOfLine(signal);
+  const beside = {
+    yesterdayByNow: (byNow ?? before).total,
+    recordedSince: since,
+    status,
+    unusual: unusual?.remark ?? null,
+  };
   replaceContents(
     above,
     ...(isSandbox && !isSandboxNow ? [element("p", { class: "sandbox" }, SANDBOX)] : []),
-    ...(days.rows.length === 0 ? [] : [standing(forecastOf(days.rows, now), status, now)]),
-    // It is about all requests, as budgets are.
-    ...(status === null || isSandbox || days.rows.length === 0 ? [] : [outOfLine(signal)]),
+    ...(hasCards ? [standing(forecastOf(days.rows, now), beside, now)] : []),
+    ...(unusual === null ? [] : [unusual.panel]),
   );
   const comparison =
     state.compare === "before" && rows.length > 0
@@ -87,26 +101,34 @@ export async function renderOverview(
     contents,
     ...(isEmpty
       ? []
-      : [
-          periodHeading(
-            state,
-            total,
-            past.total,
-            title,
-            comparison === null ? undefined : describeDifference(comparison),
-          ),
-        ]),
+      : periodHeading(
+          state,
+          total,
+          earlier,
+          hasCards ? saidByCards(state, now) : NOTHING_SAID,
+          comparison === null ? undefined : describeDifference(comparison),
+        )),
     // What the reader has asked for comes first.
     ...(comparison === null ? [] : [besideBeforeTable(comparison, names)]),
     ...(two === null
       ? []
       : [element("div", { class: "two" }, twoSideBySide(two, rows, state, look.colours, change), chart())]),
     ...(rows.length === 0 || two !== null ? [] : [chart()]),
-    ...(isEmpty ? [] : [glance(total, past.total, state)]),
+    ...(isEmpty ? [] : [glance(total, earlier, state)]),
     ...(rows.length === 0 ? [emptyState(state, days.rows.length === 0, change)] : []),
     ...(rows.length === 0 || comparison !== null ? [] : [table(rows, total, names, shown, change)]),
     ...remarks(grouped),
   );
+}
+
+const TODAY = { since: "today" };
+const NOTHING_SAID = { cost: false, before: false };
+
+/** What the cards say of a period: the cost of today and of this month, each beside the same part of the one before. */
+function saidByCards(state: State, now: Date): typeof NOTHING_SAID {
+  const { from, isUntilNow } = spanOf(state, now);
+  const isOf = (since: string) => isUntilNow && from.getTime() === spanOf({ since }, now).from.getTime();
+  return { cost: isOf("today") || isOf("month"), before: state.since === "today" || state.since === "month" };
 }
 
 /** Says what the chart shows, also where the reader has not chosen it. */

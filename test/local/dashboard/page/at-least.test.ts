@@ -7,10 +7,10 @@ import { aMinuteAgoToday } from "../../../helpers/ledger/a-minute-ago.ts";
 import { tokens, usageRecord } from "../../../helpers/ledger/usage-record.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
-/** Two models, today and yesterday. Each has a request of a dollar; of one, a response was cut short before its last count, so that it costs $2 at least. */
+/** Two models, on three days. Each has a request of a dollar; of one, a response was cut short before its last count, so that it costs $2 at least. */
 function records() {
   const now = aMinuteAgoToday();
-  return [0, 1].flatMap((before) =>
+  return [0, 1, 2].flatMap((before) =>
     [
       { model: "claude-sonnet-5", output: 100_000 },
       { model: "claude-sonnet-5", output: 100_000, outcome: "cut", usage: "partial" },
@@ -48,8 +48,10 @@ test("≥ stands at a cost that is at least that wherever it is shown", { skip: 
     "claude-haiku-4-5$1.00",
     "yesterday by this time≥$3.00",
   ]);
-  assert.match((await textsOf(".standing .card"))[0] ?? "", /^Today≥\$3\.00yesterday: ≥\$3\.00$/);
-  assert.match((await textsOf(".period > span"))[0] ?? "", /yesterday by this time \(≥\$3\.00\)$/);
+  assert.match(
+    (await textsOf(".standing .card"))[0] ?? "",
+    /^Today≥\$3\.000% on yesterday by this time \(≥\$3\.00\); all of yesterday ≥\$3\.00/,
+  );
 
   // What the pointer and the arrow keys are at has it, too, here today.
   await show("overview?since=7d&by=model");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Status } from "../../../../src/local/dashboard/page/feed-types.ts";
-import { budgetMeters, limitMeters } from "../../../../src/local/dashboard/page/meters.ts";
+import { budgetMeters, limitMeters, priceHint } from "../../../../src/local/dashboard/page/meters.ts";
 
 type Budget = Status["budgets"][number];
 
@@ -58,8 +58,9 @@ for (const [what, change, expected] of [
 }
 
 test("a spent budget says that it refuses, and how to lift it; not if an administrator has locked it", () => {
-  const { next, more } = meterOf(SPENT);
+  const { next, more, alarms } = meterOf(SPENT);
   assert.equal(next, "Refused");
+  assert.deepEqual(alarms, ["Refused"]);
   assert.deepEqual(more, ["To let requests go on, type: tollkeeper budget lift codex"]);
   assert.match(meterOf({ ...SPENT, opens_at: "2099-01-01T00:00:00Z" }).next, /^Refused until /);
   assert.deepEqual(meterOf({ ...SPENT, is_locked: true }).more, []);
@@ -77,15 +78,34 @@ test("only windows of the calendar start over", () => {
 });
 
 test("what is assumed is a part of the bar, named with its model and the next command", () => {
-  const { assumed, assumption, more } = meterOf({
+  const { assumed, alarms, more } = meterOf({
     assumed: "5",
     assumed_for: [{ model: "odd", amount: "5" }],
   });
   assert.equal(assumed, 25);
-  assert.equal(assumption, "$5.00 of it is assumed, as prices are missing");
+  assert.deepEqual(alarms, []);
   assert.deepEqual(more, [
     "$5.00 is assumed for odd, which has no price. To set one, type: tollkeeper prices odd",
   ]);
+});
+
+test("where there is little room, only what refuses has a note, and what will be spent too soon", () => {
+  const assumed = { assumed: "15", assumed_for: [{ model: "odd", amount: "15" }] };
+  const soon = { spent_at: "2099-11-24T00:00:00.000Z" };
+  assert.deepEqual(meterOf({ ...SPENT, ...assumed }).alarms, ["Refused", "$15.00 of it is assumed"]);
+  assert.match(meterOf(soon).alarms.join(), /^At this rate, spent by /);
+  for (const change of [{}, assumed, { ...SPENT, action: "warn" }, { ...SPENT, ...soon, action: "warn" }])
+    assert.deepEqual(meterOf(change).alarms, []);
+});
+
+test("a model's name cannot end the command that sets its price, nor act on a terminal", () => {
+  for (const [model, command] of [
+    ["a-1.5:free", "tollkeeper prices a-1.5:free"],
+    ["a; touch b", "tollkeeper prices 'a; touch b'"],
+    ["it's $(id)", "tollkeeper prices 'it'\\''s $(id)'"],
+  ] as const)
+    assert.deepEqual(priceHint(model), [`To set one, type: ${command}`]);
+  for (const model of ["a\nb", "a\u001b[2J", "a\u202eb"]) assert.deepEqual(priceHint(model), []);
 });
 
 test("a limit is a meter while its window lasts and its share is known", () => {

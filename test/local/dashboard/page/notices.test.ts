@@ -35,6 +35,14 @@ const BUDGET: Status["budgets"][number] = {
   is_locked: false,
   spent_at: null,
 };
+/** Of its limit of 20 dollars, 8 are known. */
+const ASSUMED = {
+  ...BUDGET,
+  percent: 105,
+  spent: "21",
+  assumed: "13",
+  assumed_for: [{ model: "odd", amount: "13" }],
+} as const;
 const CODEX = { ...BUDGET, scope: { kind: "tool", name: "codex" } } as const;
 const WELL: Status = {
   version: "0.1.0",
@@ -72,14 +80,63 @@ for (const [what, change, expected] of [
     "a budget is spent",
     { budgets: [BUDGET] },
     [
-      "failure: A budget is spent: all tools per day, refused. To let requests go on, type: tollkeeper budget lift --all",
+      "failure: A budget is spent: all tools per day, refused.",
+      "To let requests go on, type: tollkeeper budget lift --all",
     ],
   ],
   [
     "the budgets of a tool and of all are spent",
     { budgets: [CODEX, BUDGET] },
     [
-      "failure: 2 budgets are spent: codex per day, all tools per day, refused. To let requests go on, type: tollkeeper budget lift --all",
+      "failure: 2 budgets are spent: codex per day, all tools per day, refused.",
+      "To let requests go on, type: tollkeeper budget lift --all",
+    ],
+  ],
+  [
+    "a budget counts as spent, because of a model without a price",
+    { budgets: [ASSUMED] },
+    [
+      "failure: A budget counts as spent: all tools per day, refused. $8.00 is known, $13.00 is assumed for odd, which has no price.",
+      "To set one, type: tollkeeper prices odd",
+      "To let requests go on, type: tollkeeper budget lift --all",
+    ],
+  ],
+  [
+    "a spent budget has a part that is assumed",
+    { budgets: [{ ...ASSUMED, spent: "33" }] },
+    [
+      "failure: A budget is spent: all tools per day, refused.",
+      "To let requests go on, type: tollkeeper budget lift --all",
+    ],
+  ],
+  [
+    "a locked budget counts as spent",
+    { budgets: [{ ...ASSUMED, is_locked: true }] },
+    [
+      "failure: A budget counts as spent: all tools per day, refused. $8.00 is known, $13.00 is assumed for odd, which has no price.",
+      "To set one, type: tollkeeper prices odd",
+    ],
+  ],
+  [
+    "two budgets count as spent, because of three models, and another is spent",
+    {
+      budgets: [
+        CODEX,
+        ASSUMED,
+        {
+          ...ASSUMED,
+          window: { rolling: 5 },
+          assumed_for: ["odd", "new", "other"].map((model) => ({ model, amount: "4" })),
+        },
+      ],
+    },
+    [
+      "failure: 2 budgets count as spent: all tools per day, all tools in 5 hours, refused. A part is assumed for odd and new and 1 more, which have no price.",
+      "To set one, type: tollkeeper prices odd",
+      "To set one, type: tollkeeper prices new",
+      "To let requests go on, type: tollkeeper budget lift --all",
+      "failure: A budget is spent: codex per day, refused.",
+      "To let requests go on, type: tollkeeper budget lift codex",
     ],
   ],
   [
@@ -109,7 +166,8 @@ for (const [what, change, expected] of [
     "nothing is configured",
     { upstreams: [{ ...UPSTREAM, is_sandbox: true }] },
     [
-      "warning: Sandbox: responses and tokens are made up, and nothing is spent. To use a service, type: tollkeeper setup",
+      "warning: Sandbox: responses and tokens are made up, and nothing is spent.",
+      "To use a service, type: tollkeeper setup",
     ],
   ],
   [
@@ -127,7 +185,7 @@ for (const [what, change, expected] of [
   [
     "requests are paused",
     { pauses: [{}] },
-    ["warning: Requests are paused. To let them go on, type: tollkeeper resume"],
+    ["warning: Requests are paused.", "To let them go on, type: tollkeeper resume"],
   ],
   [
     "a tool is captured",
@@ -137,7 +195,7 @@ for (const [what, change, expected] of [
         { tool: "pi", state: "ended" },
       ],
     },
-    ["warning: Requests of codex are captured. To stop, type: tollkeeper capture stop codex"],
+    ["warning: Requests of codex are captured.", "To stop, type: tollkeeper capture stop codex"],
   ],
   [
     "an edit is not accepted",
@@ -146,10 +204,10 @@ for (const [what, change, expected] of [
   ],
   ["the daemon ends", { state: "stopping" }, ["failure: tollkeeper is stopping"]],
 ] satisfies [string, Partial<Status>, string[]][]) {
-  test(`when ${what}, every view says ${expected.join() || "nothing of it"}`, () => {
+  test(`when ${what}, every view says ${expected.join(" ") || "nothing of it"}`, () => {
     const notices = noticesOf({ ...WELL, ...change });
     assert.deepEqual(
-      notices.map(({ tone, text }) => `${tone}: ${text}`),
+      notices.flatMap(({ tone, text, remedies }) => [`${tone}: ${text}`, ...remedies]),
       expected,
     );
   });

@@ -3,8 +3,11 @@ import { test } from "node:test";
 import {
   formatAxisDollars,
   formatChange,
+  formatDay,
+  formatDollars,
   formatSeconds,
 } from "../../../../src/local/dashboard/page/numbers.ts";
+import { dayOf } from "../../../../src/local/dashboard/page/times.ts";
 
 /** Distances of ticks that a chart may choose, and how the first three are written. */
 const AXES: [step: number, labels: string[]][] = [
@@ -50,4 +53,22 @@ test("changes have one form, whatever their size, and a minus sign", () => {
     changes.map(([now, before]) => formatChange(now, before)),
     ["+33%", "+1,100%", "−25%", "0%", ""],
   );
+});
+
+test("dollars below nothing have a minus sign, and no hyphen", () => {
+  assert.deepEqual([-2.5, -0.05].map(formatDollars), ["−$2.50", "−$0.0500"]);
+});
+
+/** A local day, as feeds write it. */
+function dayAt(year: number, month: number, day: number): string {
+  return dayOf(new Date(year, month, day, 12));
+}
+
+test("a day is named as briefly as says which it is", () => {
+  const now = new Date();
+  const [year, month, day] = [now.getFullYear(), now.getMonth(), now.getDate()];
+  assert.equal(formatDay(dayAt(year, month, day)), "today");
+  assert.equal(formatDay(dayAt(year, month, day - 1)), "yesterday");
+  assert.match(formatDay(dayAt(year - 1, month, day - 9)), /^\w{3} \d{1,2}, \d{4}$/);
+  assert.match(formatDay(dayAt(year, month > 5 ? 1 : 10, 5)), /^\w{3} 5$/);
 });

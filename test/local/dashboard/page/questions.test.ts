@@ -145,7 +145,7 @@ const PATHS: Readonly<Record<string, readonly [walk: (walk: Walk) => Promise<voi
     },
     '.sessions tbody tr:has-text("last-night")',
   ],
-  "Is anything out of line?": [() => Promise.resolve(), ".out-of-line :is(.remark, li)"],
+  "Is anything out of line?": [() => Promise.resolve(), ".unusual:not(:empty), .out-of-line li"],
 };
 
 /** The questions of the document, with the command that answers each. */

@@ -134,10 +134,16 @@ function lineOf(values: readonly number[], { x, ofLine }: Scale): SVGElement {
   return path("line", `M${values.map((value, at) => `${x(at)} ${ofLine(value)}`).join("L")}`);
 }
 
-/** A dash for each earlier hour or day that had something, as wide as its bar: a line between two would say something of the time between. */
+/** Pixels. Less than two dashes of the style look like dirt. */
+const LEAST_DASHED = 12;
+
+/**
+ * A dash for each earlier hour or day that had something, as wide as its bar: a line between two would say something of the time between.
+ * It is a line without gaps where bars are narrow.
+ */
 function dashesOf(values: readonly (number | null)[], { x, y, bar }: Scale): SVGElement {
   return path(
-    "dashes",
+    bar < LEAST_DASHED ? "dashes whole" : "dashes",
     values.map((value, at) => (!value ? "" : `M${x(at) - bar / 2} ${y(value)}h${bar}`)).join(""),
   );
 }

@@ -18,16 +18,14 @@ export function assumedIn({ budgets }: Pick<Status, "budgets">): number {
 }
 
 /**
- * Says what the month will have cost; empty where that is not known. It has what a budget assumes, or it would be below what that says is
- * spent.
+ * Says what the month will have cost, and how much of that is assumed; empty where it is not known. It has what a budget assumes, or it
+ * would be below what that says is spent.
  */
-export function describeCourse({ month, monthAtEnd }: Forecast, assumed: number): string {
-  if (monthAtEnd === null) return "";
-  if (month.isExact) return `on course for about ${inWhole(monthAtEnd)}`;
+export function describeCourse({ month, monthAtEnd }: Forecast, assumed: number): string[] {
+  if (monthAtEnd === null) return [];
+  if (month.isExact) return [`on course for about ${inWhole(monthAtEnd)}`];
   const course = `on course for ${inWhole(monthAtEnd + assumed)} or more`;
-  return assumed === 0
-    ? course
-    : `${course}, of which ${inWhole(assumed)} are assumed so far, as prices are missing`;
+  return assumed === 0 ? [course] : [course, `, ${inWhole(assumed)} of it assumed so far`];
 }
 
 /** A forecast is no sum: cents would promise too much. */

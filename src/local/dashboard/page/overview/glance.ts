@@ -2,14 +2,19 @@ import { card, element } from "../elements.ts";
 import type { Sums } from "../feed-types.ts";
 import { formatChange, formatCount, formatDollars, formatLarge, formatShare } from "../numbers.ts";
 import { formatState, type State } from "../state.ts";
+import type { Before } from "./period-heading.ts";
 import { failedOf, inputOf } from "../usage-sums.ts";
 
 /**
  * Shows the requests and tokens of sums beside those of the span before.
  * @param state - what the page shows, for links to the requests behind a figure
  */
-export function glance(total: Sums, before: Sums, state: State): HTMLElement {
+export function glance(total: Sums, { total: before, recordedSince }: Before, state: State): HTMLElement {
   const [input, inputBefore] = [inputOf(total), inputOf(before)];
+  const than = (now: number, then: number) => {
+    const change = recordedSince === null ? formatChange(now, then) : "";
+    return `before: ${formatLarge(then)}${change === "" ? "" : ` (${change})`}`;
+  };
   return element(
     "section",
     { class: "glance", attributes: { "aria-label": "at a glance" } },
@@ -50,11 +55,6 @@ function waysToEnd(total: Sums, state: State): (HTMLElement | string)[] {
     ...linked(total.refused, "refused by tollkeeper", "refused"),
   ];
   return ways.flatMap((way, at) => (at === 0 ? [way] : [", ", way]));
-}
-
-function than(now: number, then: number): string {
-  const change = formatChange(now, then);
-  return `before: ${formatLarge(then)}${change === "" ? "" : ` (${change})`}`;
 }
 
 function shareOf(part: number, whole: number): string {

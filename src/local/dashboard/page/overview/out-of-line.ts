@@ -9,23 +9,31 @@ const panel = element("section", {
   class: "out-of-line",
   attributes: { "aria-label": "out of line today", "aria-live": "polite" },
 });
+/** The same for where nothing is out of line. It has a place of its own, so that nothing moves when that is known. */
+const remark = element("small", { class: "unusual" });
 
 /** Says what is out of line today, as `digest --today` does; nothing until that is known. */
-export function outOfLine(signal: AbortSignal): HTMLElement {
+export function outOfLine(signal: AbortSignal): { panel: HTMLElement; remark: HTMLElement } {
   void readFeed<{ today: OutOfLine | null }>("out-of-line", {}, signal)
-    .then(({ today }) => panel.replaceChildren(...(today === null ? [] : contentsOf(today))))
+    .then(({ today }) => {
+      panel.replaceChildren(...(today === null ? [] : findingsOf(today)));
+      remark.textContent = today === null ? "" : describeUsual(today);
+    })
     // The view says already if the daemon is gone.
     .catch(() => {});
-  return panel;
+  return { panel, remark };
 }
 
-function contentsOf({ since, is_known: isKnown, items }: OutOfLine): HTMLElement[] {
-  if (items.length === 0) {
-    const sentence = isKnown
-      ? "Nothing is out of line today."
-      : "Too little is recorded before today to say what is out of line.";
-    return [element("p", { class: "remark" }, sentence)];
-  }
+/** Says what was judged, and not more: a day may be dear as a whole. */
+function describeUsual({ is_known: isKnown, items }: OutOfLine): string {
+  if (items.length > 0) return "";
+  return isKnown
+    ? "No unusual session or request today"
+    : "Too little is recorded to say what is unusual today";
+}
+
+function findingsOf({ since, items }: OutOfLine): HTMLElement[] {
+  if (items.length === 0) return [];
   return [
     element("h2", {}, "Out of line today"),
     element(

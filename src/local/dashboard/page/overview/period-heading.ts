@@ -1,33 +1,54 @@
 import { element } from "../elements.ts";
 import type { Sums } from "../feed-types.ts";
-import { formatChange, formatCount, formatDollars } from "../numbers.ts";
+import { formatChange, formatCount, formatDay, formatDollars } from "../numbers.ts";
 import { PERIODS } from "../state.ts";
 import { spanOf, type SpanQuery } from "../times.ts";
 import { costOf, ownWorthOf, worthOf } from "../usage-sums.ts";
 
+/** The span before a period. */
+export interface Before {
+  total: Sums;
+  /** What it is, in words: `the 30 days before`. */
+  title: string;
+  /** The day on which recording began within it, so that its sums are not those of a whole one; null if it began earlier. */
+  recordedSince: string | null;
+}
+
 /**
- * Shows what a period cost, beside the span before, which `title` names, and how certain that is.
+ * Shows what a period cost, beside the span before, and how certain that is.
+ * @param isSaid - what a card above says already
  * @param difference - says how the two spans differ, where more is known of that than their sums
  */
 export function periodHeading(
   period: SpanQuery,
   total: Sums,
-  before: Sums,
-  title: string,
+  before: Before,
+  isSaid: { cost: boolean; before: boolean },
   difference?: string,
-): HTMLElement {
-  return element(
-    "section",
-    { class: "period", attributes: { "aria-label": "the period" } },
-    element("h2", {}, nameOfPeriod(period)),
-    element("strong", {}, costOf(total)),
+): HTMLElement[] {
+  const sentences = [
+    paidByPlan(total, before.total),
+    ofExtraUse(total),
+    paidByOwnKeys(total, before.total),
+    whyAtLeast(total),
+  ].filter((sentence) => sentence !== "");
+  const beside =
     difference === undefined
-      ? element("span", {}, besideBefore(total, before, title))
-      : element("span", { class: "finding" }, difference),
-    ...[paidByPlan(total, before), ofExtraUse(total), paidByOwnKeys(total, before), whyAtLeast(total)]
-      .filter((sentence) => sentence !== "")
-      .map((sentence) => element("small", {}, sentence)),
-  );
+      ? element("span", {}, besideBefore(total, before))
+      : element("span", { class: "finding" }, difference);
+  const isBesideSaid = isSaid.before && difference === undefined;
+  const isAll = isSaid.cost && isBesideSaid;
+  if (isAll && sentences.length === 0) return [];
+  return [
+    element(
+      "section",
+      { class: "period", attributes: { "aria-label": "the period" } },
+      isAll ? null : element("h2", {}, nameOfPeriod(period)),
+      isSaid.cost ? null : element("strong", {}, costOf(total)),
+      isBesideSaid ? null : beside,
+      ...sentences.map((sentence) => element("small", {}, sentence)),
+    ),
+  ];
 }
 
 /** Such as `Last 7 days`, `This month`, or the first and the last day. */
@@ -46,8 +67,10 @@ function nameOfPeriod(period: SpanQuery): string {
   return format.formatRange(from, isOfHours ? to : new Date(to.getTime() - 1));
 }
 
-/** Says how much more or less than before a cost is: `+42% on the 30 days before ($225.01)`. */
-function besideBefore(total: Sums, before: Sums, title: string): string {
+/** Says how much more or less than before a cost is: `+42% on the 30 days before ($225.01)`. Beside a part of a span, a share would say nothing. */
+function besideBefore(total: Sums, { total: before, title, recordedSince }: Before): string {
+  if (recordedSince !== null)
+    return `${title}: ${costOf(before)}, recorded since ${formatDay(recordedSince)}`;
   const change = formatChange(Number(total.cost_usd), Number(before.cost_usd));
   return change === "" ? `${title}: ${costOf(before)}` : `${change} on ${title} (${costOf(before)})`;
 }

@@ -1,43 +1,97 @@
 import { card, element } from "../elements.ts";
-import type { Status } from "../feed-types.ts";
+import type { Status, Sums } from "../feed-types.ts";
 import { assumedIn, describeCourse } from "./course.ts";
-import type { Forecast } from "./forecast.ts";
+import { firstDayOf, type Forecast } from "./forecast.ts";
 import { meterItem } from "../meter-item.ts";
-import { budgetMeters, limitMeters } from "../meters.ts";
-import { formatChange, formatDollars } from "../numbers.ts";
+import { budgetMeters, limitMeters, type Meter } from "../meters.ts";
+import { formatChange, formatDay, formatDollars } from "../numbers.ts";
+import { isRecordedInPart } from "./recorded-since.ts";
+import { startOfDay } from "../times.ts";
+import { costOf } from "../usage-sums.ts";
 
 /** As many bars as have room. The view `health` has all. */
 const MOST_METERS = 4;
+/** Percent. On a phone, what is used less has no bar, unless it warns. */
+const MUCH_USED = 50;
 
 const MONTH = new Intl.DateTimeFormat(undefined, { month: "long" });
 
+/** What the cards say beside the sums of days. */
+interface Beside {
+  /** What yesterday came to by this time. */
+  yesterdayByNow: Sums;
+  /** The first local day that has a record; null if none has. */
+  recordedSince: string | null;
+  /** null where budgets and limits are not shown. */
+  status: Status | null;
+  /** Whether something is out of line today; null where that is not shown. */
+  unusual: HTMLElement | null;
+}
+
 /** Shows what was spent today and this month, what the month will have cost, and what is left of budgets and limits. */
-export function standing(forecast: Forecast, status: Status | null, now: Date): HTMLElement {
-  const { today, yesterday, month } = forecast;
+export function standing(forecast: Forecast, beside: Beside, now: Date): HTMLElement {
+  const { today, month } = forecast;
+  const { status, unusual, recordedSince } = beside;
   const course = describeCourse(forecast, status === null ? 0 : assumedIn(status));
+  const [first, rest = ""] = course;
+  const todayCard = card("Today", formatSpent(today), besideYesterday(forecast, beside, now));
+  if (unusual !== null) todayCard.append(unusual);
   return element(
     "section",
     { class: "standing", attributes: { "aria-label": "today and this month" } },
-    card("Today", formatSpent(today), `yesterday: ${formatSpent(yesterday)}`),
+    todayCard,
     card(
       MONTH.format(now),
       formatSpent(month),
-      ...(course === "" ? [] : [course]),
-      ...besideLastMonth(forecast, now),
+      ...(first === undefined ? [] : [[first, detail(rest)]]),
+      ...besideLastMonth(forecast, recordedSince, now),
     ),
     ...(status === null ? [] : left(status)),
   );
 }
 
-/** What last month cost, and until the same day. */
-function besideLastMonth({ month, lastMonth, lastMonthByNow }: Forecast, now: Date): string[] {
-  if (lastMonth.usd === 0) return [];
-  const name = MONTH.format(new Date(now.getFullYear(), now.getMonth() - 1, 1));
-  const change = formatChange(month.usd, lastMonthByNow.usd);
+/** What a phone has no room for. */
+function detail(text: string): HTMLElement {
+  return element("span", { class: "detail" }, text);
+}
+
+/** What yesterday cost by this time, and all of it. */
+function besideYesterday(
+  { today, yesterday }: Forecast,
+  { yesterdayByNow: byNow, recordedSince }: Beside,
+  now: Date,
+): (string | HTMLElement)[] {
+  const start = startOfDay(now, -1);
+  if (isRecordedInPart(startOfDay(now), recordedSince)) return [sayRecorded(recordedSince)];
+  if (isRecordedInPart(start, recordedSince))
+    return [`yesterday: ${formatSpent(yesterday)}`, detail(", the first recorded day")];
+  const change = formatChange(today.usd, Number(byNow.cost_usd));
+  if (change === "") return [`yesterday: ${formatSpent(yesterday)}`];
   return [
-    ...(change === "" ? [] : [`${name} until the same day: ${formatSpent(lastMonthByNow)} (${change})`]),
-    `${name}: ${formatSpent(lastMonth)}`,
+    `${change} on yesterday by this time`,
+    detail(` (${costOf(byNow)}); all of yesterday ${formatSpent(yesterday)}`),
   ];
+}
+
+/** What last month cost until the same day, and all of it. */
+function besideLastMonth(
+  { month, lastMonth, lastMonthByNow }: Forecast,
+  recordedSince: string | null,
+  now: Date,
+): string[] {
+  if (lastMonth.usd === 0) return [];
+  const name = MONTH.format(firstDayOf(now));
+  if (isRecordedInPart(firstDayOf(now), recordedSince))
+    return [`${name}: ${formatSpent(lastMonth)}, ${sayRecorded(recordedSince)}`];
+  const change = formatChange(month.usd, lastMonthByNow.usd);
+  if (change === "") return [`${name}: ${formatSpent(lastMonth)}`];
+  return [
+    `${change} on ${name} until the same day (${formatSpent(lastMonthByNow)}); all of ${name} ${formatSpent(lastMonth)}`,
+  ];
+}
+
+function sayRecorded(since: string | null): string {
+  return since === null ? "" : `recorded since ${formatDay(since)}`;
 }
 
 function formatSpent({ usd, isExact }: Forecast["today"]): string {
@@ -50,20 +104,28 @@ function left(status: Status): HTMLElement[] {
     (one, other) => other.percent - one.percent,
   );
   if (meters.length === 0) return [];
-  const more = meters.length - MOST_METERS;
+  const isOnPhoneOnly = meters.length <= MOST_METERS;
+  const link = { class: `more${isOnPhoneOnly ? " on-phone" : ""}`, href: "#/health" };
   return [
     element(
       "div",
       { class: "card meters" },
       element("h2", {}, "Budgets and limits"),
-      element(
-        "ul",
-        {},
-        ...meters.slice(0, MOST_METERS).map((meter) => meterItem(meter, meter.next, meter.assumption)),
-      ),
-      ...(more > 0
-        ? [element("a", { class: "more", href: "#/health" }, `All ${meters.length} in health`)]
-        : []),
+      // All are there where no bar is left out.
+      ...(isOnPhoneOnly && !meters.some(isLittleUsed)
+        ? []
+        : [element("a", link, `All ${meters.length} in health`)]),
+      element("ul", {}, ...meters.slice(0, MOST_METERS).map(briefItem)),
     ),
   ];
+}
+
+function briefItem(meter: Meter): HTMLElement {
+  const item = meterItem(meter, [meter.alarms.join(". ")]);
+  if (isLittleUsed(meter)) item.classList.add("little");
+  return item;
+}
+
+function isLittleUsed({ percent, tone }: Meter): boolean {
+  return tone === "" && percent < MUCH_USED;
 }
