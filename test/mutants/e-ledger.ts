@@ -3,11 +3,14 @@ import type { Mutant } from "./mutant.ts";
 const E1_TORN = { row: "E1", test: "test/adapters/ledger-file/torn-line.test.ts" };
 const E2_RETENTION = { row: "E2", test: "test/adapters/ledger-file/retention.test.ts" };
 const E2_SUMS = { row: "E2", test: "test/cli/sums/sum-ledger.test.ts" };
+const E2_MONTHS = { row: "E2", test: "test/cli/sums/sum-months.test.ts" };
 const E3_READER = { row: "E3", test: "test/adapters/ledger-file/reader.test.ts" };
 
 const TORN = "src/adapters/ledger-file/torn-line.ts";
 const DAYS = "src/core/ledger/day.ts";
 const READER = "src/adapters/ledger-file/reader.ts";
+const MONTH_FILE = "src/adapters/ledger-file/closed-days/month-file.ts";
+const MONTH_PLAN = "src/cli/sums/plan-months.ts";
 const BLOCKS = "src/adapters/ledger-file/after/line-blocks.ts";
 
 /** Rules on what stands in the ledger's files, and how long: E1 to E3. */
@@ -145,6 +148,69 @@ export const LEDGER: readonly Mutant[] = [
     file: "src/core/ledger/rollup/rollup-text.ts",
     find: "checksum(sums) === crc[0] && ",
     replace: "",
+  },
+  {
+    ...E2_MONTHS,
+    without: "making the sums of a month again of which a day has changed",
+    file: MONTH_FILE,
+    find: "file?.isCurrent === true && areSameDays(file.days, days) ? file",
+    replace: "file?.isCurrent === true ? file",
+  },
+  {
+    ...E2_MONTHS,
+    without: "telling from the rollup of a day that it has changed",
+    file: "src/adapters/ledger-file/closed-days/list-days.ts",
+    find: 'return [...files, ...stateOf(directory, sumsFileName(day, "rollup"))];',
+    replace: "return [...files];",
+  },
+  {
+    ...E2_MONTHS,
+    without: "the days of a month whose records are deleted, one by one",
+    file: MONTH_FILE,
+    find: "files.length > 0 && hasRollup && !isKept",
+    replace: "files.length > 0 && hasRollup",
+  },
+  {
+    ...E2_MONTHS,
+    without: "verifying the checksum of a month",
+    file: "src/core/ledger/rollup/month-text.ts",
+    find: "if (isCurrent && JSON.stringify(found) !== JSON.stringify(crc)) return null;",
+    replace: "",
+  },
+  {
+    ...E2_MONTHS,
+    without: "making the sums of a month again for prices that tell more times apart",
+    file: MONTH_PLAN,
+    find: "known?.hasPrices(this.#slots) === true && tells",
+    replace: "known !== null && tells",
+  },
+  {
+    ...E2_MONTHS,
+    without: "the days of a month that tell prompts apart by other sizes",
+    file: MONTH_PLAN,
+    find: "file === null || !tellsPromptsApart(file, limits, this.#slots)",
+    replace: "file === null",
+  },
+  {
+    ...E2_MONTHS,
+    without: "the days of a month of which the period has a part",
+    file: MONTH_PLAN,
+    find: "since > from || (until !== null && until < to) || ",
+    replace: "",
+  },
+  {
+    ...E2_MONTHS,
+    without: "the days of a month where a zone's months are others",
+    file: MONTH_PLAN,
+    find: "this.#calendar.startOf(first) === from && this.#calendar.startOf(next) === to",
+    replace: "true",
+  },
+  {
+    ...E2_MONTHS,
+    without: "deleting the sums of a month whose records are deleted",
+    file: "src/adapters/ledger-file/closed-days/close-days.ts",
+    find: "deleteFile(join(directory, sumsFileName(day, cache)));\n  deleteMonthOf(directory, day);",
+    replace: "deleteFile(join(directory, sumsFileName(day, cache)));",
   },
   {
     ...E2_SUMS,

@@ -8,7 +8,7 @@ import {
 } from "../../adapters/ledger-file.ts";
 import { readDetails } from "../../adapters/ledger-file/closed-days.ts";
 import { calendarOf, type Calendar } from "../../core/ledger/calendar.ts";
-import { dayAt, type RollupKind } from "../../core/ledger/day.ts";
+import { dayAt, monthOf, type RollupKind } from "../../core/ledger/day.ts";
 import { isTime } from "../../core/ledger/grouping.ts";
 import { hoursIn, insideOf, midnightsIn } from "../../core/ledger/rollup/cuts.ts";
 import { RECORD_FILTERS } from "../../core/ledger/record-filter.ts";
@@ -21,6 +21,7 @@ import {
 import type { SumBlock } from "../../core/ledger/rollup/sum-block.ts";
 import type { PriceSlots } from "../../core/price/spending.ts";
 import { isInRollups } from "../../core/ledger/rollup/rollup-sums.ts";
+import { MonthPlanner } from "./plan-months.ts";
 import type { DayToRead, LedgerQuestion } from "./sum-day.ts";
 
 /** The sums of a day, those with the least first. */
@@ -58,7 +59,7 @@ export async function planDays(question: LedgerQuestion, slots: PriceSlots): Pro
   const range = { from: dayAt(since), ...(until !== null && { to: dayAt(until - 1) }) };
   const planner = new Planner(question, slots, Date.now());
   const planned: PlannedDay[] = [];
-  for (const day of listDays(directory, range).flatMap((one) => planner.plan(one))) {
+  for (const day of monthsOf(listDays(directory, range)).flatMap((days) => planner.planMonth(days))) {
     const before = planned.at(-1);
     if (before !== undefined && "rollups" in before && "rollups" in day && before.left === day.left) {
       before.rollups.push(...day.rollups);
@@ -66,6 +67,18 @@ export async function planDays(question: LedgerQuestion, slots: PriceSlots): Pro
     } else planned.push(day);
   }
   return planned;
+}
+
+/** Returns the days of each month. */
+function monthsOf(days: readonly LedgerDay[]): LedgerDay[][] {
+  const months = new Map<string, LedgerDay[]>();
+  for (const one of days) {
+    const month = monthOf(one.day);
+    const known = months.get(month);
+    if (known === undefined) months.set(month, [one]);
+    else known.push(one);
+  }
+  return [...months.values()];
 }
 
 class Planner {
@@ -76,6 +89,7 @@ class Planner {
   /** Those that have what is asked for; none for windows of services' limits, which begin at any time. */
   readonly #kinds: readonly RollupKind[];
   readonly #isByTime: boolean;
+  readonly #months: MonthPlanner;
 
   constructor(question: LedgerQuestion, slots: PriceSlots, now: number) {
     const { by, filter, zone } = question;
@@ -86,10 +100,22 @@ class Planner {
     this.#isByTime = by.some(isTime);
     const asked = [...by, ...RECORD_FILTERS.filter((field) => filter[field] !== undefined)];
     this.#kinds = KINDS.filter((kind) => asked.every((one) => isInRollups(one, kind)));
+    this.#months = new MonthPlanner(question, slots, this.#calendar, now);
+  }
+
+  /** Returns how the days of a month are summed: together if their rollups have what is asked for. */
+  planMonth(days: readonly LedgerDay[]): PlannedDay[] {
+    let planned: PlannedDay[] | null = null;
+    const planOnce = () => (planned ??= days.flatMap((one) => this.#plan(one)));
+    const month = this.#kinds.includes("rollup")
+      ? this.#months.plan(days, () => rollupsOf(planOnce()))
+      : null;
+    const [first, last] = [days[0]?.day ?? "", days.at(-1)?.day ?? ""];
+    return month === null ? planOnce() : [{ day: first, last, rollups: [month], left: null }];
   }
 
   /** A day whose records were deleted is also read if others have arrived since. */
-  plan({ day, files, hasRollup }: LedgerDay): PlannedDay[] {
+  #plan({ day, files, hasRollup }: LedgerDay): PlannedDay[] {
     const file = hasRollup ? readRollup(this.#question.directory, day) : null;
     if (files.length === 0) return [this.#planLeft(day, file)];
     if (file !== null && areDeleted(file.files, files)) {
@@ -148,6 +174,12 @@ class Planner {
   #edgesIn(day: string): number[] {
     return insideOf(day, [this.#question.since, this.#question.until]);
   }
+}
+
+/** Returns the rollups of days; null if one of them is summed in another way. */
+function rollupsOf(planned: readonly PlannedDay[]): PlannedRollups["rollups"] | null {
+  const rollups = planned.flatMap((day) => ("rollups" in day && day.left === null ? day.rollups : []));
+  return rollups.length === planned.length ? rollups : null;
 }
 
 /** True for sums that are those of these files. */

@@ -20,7 +20,7 @@ import { importedDirectory } from "../../adapters/ledger-file.ts";
 import { readConnections, type Connection } from "../../connect/connection.ts";
 import { findManualConnections, type ManualConnection } from "../connect/manual-connection.ts";
 import { SOURCES } from "../../core/ledger/import/imported-record.ts";
-import { parseLedgerFileName } from "../../core/ledger/day.ts";
+import { isMonthFileName, parseLedgerFileName } from "../../core/ledger/day.ts";
 import { NOTES_DIRECTORY, parseNoteFileName } from "../../core/ledger/note-file.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
 import { SCHEMA_FILE } from "../config/edit-file.ts";
@@ -75,7 +75,7 @@ export function findTokens(): Removal[] {
 /** Finds the usage records, and the files of the daemon that belong to them. Files in the directory that are not the ledger's stay. */
 export function findLedger(directory: string): Removal[] {
   const names = listDirectory(directory);
-  const days = names.filter((name) => parseLedgerFileName(name) !== null);
+  const days = names.filter((name) => parseLedgerFileName(name) !== null || isMonthFileName(name));
   const notes = join(directory, NOTES_DIRECTORY);
   const imported = SOURCES.map((source) => importedDirectory(directory, source));
   const folders = [notes, ...imported, ...imported.map((folder) => dirname(folder))];

@@ -2,6 +2,7 @@
  * The ledger has one file per UTC day of a record's `ts`, e.g. `2026-11-21.ndjson`, which is compressed to `2026-11-21.ndjson.gz` when
  * the day is over. Next to it are its sums, `2026-11-21.rollup`, and those with all names and hours, `2026-11-21.details`: both are caches. When its records are deleted, its
  * sums become `2026-11-21.kept`, the only copy. `2026-11-21.torn` has notes of running requests that a crash truncated. Days are written `YYYY-MM-DD`, so they sort and compare as text.
+ * `2026-11.month` has the sums of the rollups of a month, a cache, too.
  */
 const LEDGER_FILE =
   /^(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))\.(ndjson|ndjson\.gz|rollup|details|kept|torn)$/;
@@ -59,6 +60,21 @@ export function sumsFileName(day: string, kind: SumsKind): string {
 /** Returns the files that a day's records may be in. The first one has the older records. */
 export function recordFileNames(day: string): [compressed: string, open: string] {
   return [compressedFileName(day), dayFileName(day)];
+}
+
+/** Returns the file that has the sums of a whole month, `YYYY-MM`: a cache. */
+export function monthFileName(month: string): string {
+  return `${month}.month`;
+}
+
+/** True for the name of such a file. */
+export function isMonthFileName(name: string): boolean {
+  return /^\d{4}-(?:0[1-9]|1[0-2])\.month$/.test(name);
+}
+
+/** Returns the month of a day. */
+export function monthOf(day: string): string {
+  return day.slice(0, 7);
 }
 
 export function tornFileName(day: string): string {

@@ -95,12 +95,19 @@ export class RollupBuilder {
   /**
    * @param cuts where the day is divided, so that reports may begin or end there; in milliseconds since 1970
    * @param limits the sizes that prompts are told apart by: `PriceBook.allLimits`
+   * @param slots tell times with different prices apart; those of one day if left out
    */
-  constructor(kind: RollupKind, day: string, cuts: readonly number[], limits: readonly number[]) {
+  constructor(
+    kind: RollupKind,
+    day: string,
+    cuts: readonly number[],
+    limits: readonly number[],
+    slots: PriceSlots = daySlots(limits),
+  ) {
     this.#kind = kind;
     this.#day = day;
     this.#limits = limits;
-    this.#slots = daySlots(limits);
+    this.#slots = slots;
     const axes = { namesOf: namesBy(ROLLUP_AXES[kind]), model: ROLLUP_AXES[kind].indexOf("model") };
     const options = { axes, slots: this.#slots, filter: {}, areStreamsNamed: kind === "details" };
     const starts = [spanOf(day).from, ...new Set(cuts)].toSorted((one, other) => one - other);
@@ -124,10 +131,19 @@ export class RollupBuilder {
     segment?.sums.add(record);
   }
 
+  /** Adds sums to the first part. */
+  addSums(sums: EncodedDay): void {
+    this.#segments[0]?.sums.addEncoded(sums);
+  }
+
   /** Counts a line that is not a record. */
-  skip({ file, line }: { file: string; line: number }): void {
-    const { count, first } = this.#skipped;
-    this.#skipped = { count: count + 1, first: first ?? { file, line } };
+  skip(first: { file: string; line: number }): void {
+    this.addSkipped({ count: 1, first });
+  }
+
+  /** Counts lines that are not records. */
+  addSkipped({ count, first }: Rollup["skipped"]): void {
+    this.#skipped = { count: this.#skipped.count + count, first: this.#skipped.first ?? first };
   }
 
   /** Returns the sums of what was added since the last time. */

@@ -30,6 +30,7 @@ async function prepareUsed(t: Parameters<typeof prepareSetup>[0]): Promise<Setup
     "2026-11-20.ndjson",
     "2026-11-21.ndjson",
     "2026-11-21.torn",
+    "2026-11.month",
     "under-way/a.1-b.json",
     "imported/codex/2026-11-20.ndjson",
     "mine.txt",
@@ -78,7 +79,7 @@ test(
     assert.match(stdout, /^tool claude-code: settings restored$/m);
     assert.ok(
       stdout.endsWith(
-        `The usage records are kept: ~/${LEDGER}, 3 files. To remove them, type: rm -r ${own.map((name) => join(home, LEDGER, name)).join(" ")}\n${PROGRAM}`,
+        `The usage records are kept: ~/${LEDGER}, 4 files. To remove them, type: rm -r ${own.map((name) => join(home, LEDGER, name)).join(" ")}\n${PROGRAM}`,
       ),
     );
     assert.equal(read(".claude/settings.json"), SETTINGS);
@@ -106,6 +107,7 @@ test(
     assert.ok(
       exists(`${LEDGER}/mine.txt`) &&
         !exists(`${LEDGER}/2026-11-21.torn`) &&
+        !exists(`${LEDGER}/2026-11.month`) &&
         !exists(`${LEDGER}/under-way`) &&
         !exists(`${LEDGER}/imported`),
     );

@@ -14,6 +14,7 @@ import { oldestOf, type Closing } from "./days-to-close.ts";
 import { compressDay } from "./compress-day.ts";
 import type { FileState } from "../../../core/ledger/rollup/rollup-text.ts";
 import { areDeleted, areSame, coverAll, filesOf, listDays } from "./list-days.ts";
+import { deleteMonthOf } from "./month-file.ts";
 import { readRollup, readStored, writeRollup } from "./rollup-file.ts";
 import { detailDay, summariseDay } from "./summarise-day.ts";
 
@@ -25,7 +26,7 @@ const STORED = ["kept", "rollup"] as const;
 const HOUR_MS = 60 * 60 * 1000;
 
 /** A file that is being written. */
-const UNFINISHED = /^[\d-]{10}\.(?:ndjson\.gz|rollup|details|kept)\.\d+\.new$/;
+const UNFINISHED = /^(?:[\d-]{10}\.(?:ndjson\.gz|rollup|details|kept)|[\d-]{7}\.month)\.\d+\.new$/;
 
 /** What was done. */
 export interface ClosedDays {
@@ -151,7 +152,7 @@ export function markDeleted(directory: string, day: string): void {
   const found = readRollup(directory, day);
   if (found?.isIntact !== true || filesOf(directory, day).length > 0) return;
   writeRollup(directory, found.read(), [], "kept");
-  for (const cache of CACHES) deleteFile(join(directory, sumsFileName(day, cache)));
+  deleteCaches(directory, day);
 }
 
 /**
@@ -165,7 +166,13 @@ function keepApart(directory: string, day: string): void {
     deleteFile(join(directory, sumsFileName(day, "kept")));
   if (rollup?.isIntact !== true || !areDeleted(rollup.files, files)) return;
   if (kept?.isIntact !== true) writeRollup(directory, rollup.read(), rollup.files, "kept");
+  deleteCaches(directory, day);
+}
+
+/** Deletes what could be made again if there were records. */
+function deleteCaches(directory: string, day: string): void {
   for (const cache of CACHES) deleteFile(join(directory, sumsFileName(day, cache)));
+  deleteMonthOf(directory, day);
 }
 
 /** Returns false for a file that is missing. */

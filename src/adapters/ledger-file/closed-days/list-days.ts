@@ -1,6 +1,6 @@
 import * as fs from "node:fs";
 import { join } from "node:path";
-import { parseLedgerFileName, recordFileNames } from "../../../core/ledger/day.ts";
+import { parseLedgerFileName, recordFileNames, sumsFileName } from "../../../core/ledger/day.ts";
 import type { FileState } from "../../../core/ledger/rollup/rollup-text.ts";
 import { namesIn } from "../open-day.ts";
 import { isInRange, type DayRange } from "../reader.ts";
@@ -62,6 +62,11 @@ export function coverAll(named: readonly FileState[], files: readonly FileState[
 
 function isSame(file: FileState, other: FileState | undefined): boolean {
   return file.name === other?.name && file.bytes === other.bytes && file.mtime === other.mtime;
+}
+
+/** Returns the files of a day's records, and the rollup that was made from them, as far as they are there. */
+export function withRollup(directory: string, { day, files }: LedgerDay): FileState[] {
+  return [...files, ...stateOf(directory, sumsFileName(day, "rollup"))];
 }
 
 /** Returns nothing for a file that was deleted since it was listed. */

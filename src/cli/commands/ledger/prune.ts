@@ -1,6 +1,6 @@
 import { unlink } from "node:fs/promises";
 import { listLedgerFiles, readDayLines, type LedgerFile } from "../../../adapters/ledger-file.ts";
-import { keepSums, markDeleted } from "../../../adapters/ledger-file/closed-days.ts";
+import { deleteMonthOf, keepSums, markDeleted } from "../../../adapters/ledger-file/closed-days.ts";
 import { ledgerDirectory } from "../../../adapters/paths.ts";
 import { Failure, hasCode, messageOf } from "../../../core/failure.ts";
 import { addDays, localCalendar, UTC_CALENDAR } from "../../../core/ledger/calendar.ts";
@@ -67,7 +67,8 @@ export async function prune({ config: file, before, sums, yes }: PruneArguments)
   for (const day of new Set(files.map((found) => found.day))) {
     for (const { path } of files.filter((found) => found.day === day)) await remove(path);
     // At once: what arrives later is not in the sums.
-    if (!sums && withRecords.has(day)) markDeleted(directory, day);
+    if (sums) deleteMonthOf(directory, day);
+    else if (withRecords.has(day)) markDeleted(directory, day);
   }
   print(`Removed ${what}.${sums ? "" : " Reports still have their daily sums."}`);
 }

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { listLedgerFiles, readDayLines } from "../../../adapters/ledger-file.ts";
-import { verifyRollup } from "../../../adapters/ledger-file/closed-days.ts";
+import { listMonths, verifyMonth, verifyRollup } from "../../../adapters/ledger-file/closed-days.ts";
 import { ledgerDirectory } from "../../../adapters/paths.ts";
 import { Failure } from "../../../core/failure.ts";
 import { UTC_CALENDAR } from "../../../core/ledger/calendar.ts";
@@ -9,6 +9,7 @@ import {
   hasRecords,
   isCompressed,
   isSums,
+  monthFileName,
   parseLedgerFileName,
   sumsFileName,
   type SumsKind,
@@ -66,6 +67,11 @@ export async function verify({ config, json }: ReportArguments): Promise<void> {
   for (const day of new Set(files.filter(hasRecords).map((file) => file.day)))
     report.add(await verifyDay(directory, day, verification, new DaySums(sumOptionsOf(question))));
   for (const { day, kind } of files) if (isSums(kind)) await verifySums(directory, day, kind, verification);
+  for (const month of listMonths(directory)) {
+    const what = verifyMonth(directory, month, question.prices);
+    if (what !== null)
+      addFinding(verification, { file: monthFileName(month), line: null, kind: "rollup", what });
+  }
   const total = report.finish().total.sums;
   if (json) printJson(toDocument(directory, verification, total));
   else printText(directory, verification, total);
@@ -216,7 +222,7 @@ function fixFor(directory: string, { kind, file, line }: Finding): string {
       return `it is in the sums as it stands; to compare it with the service's own counts in raw_usage, type: ${look}`;
     case "rollup":
       // Not rm: whoever is wrong about what else there is still has the file.
-      return `reports of that day may be wrong; the sums are made again from its records once you type: ${formatCommand(["mv", path, `${path}.wrong`])}`;
+      return `reports of that time may be wrong; the sums are made again once you type: ${formatCommand(["mv", path, `${path}.wrong`])}`;
     case "kept_rollup":
       return `reports lack that day; restore the file from a backup, because nothing else has these sums; to look at it, type: ${look}`;
     case "duplicate":

@@ -5,7 +5,7 @@ import { letWrite } from "../../../adapters/open-up.ts";
 import { ledgerDirectory } from "../../../adapters/paths.ts";
 import { failure, ok, skipped, warning, type Check, type Finding } from "../../../check/check.ts";
 import { hasCode } from "../../../core/failure.ts";
-import { parseLedgerFileName } from "../../../core/ledger/day.ts";
+import { isMonthFileName, parseLedgerFileName } from "../../../core/ledger/day.ts";
 import { NOTES_DIRECTORY } from "../../../core/ledger/note-file.ts";
 import { quoteForShell } from "../../../core/text/shell-words.ts";
 import { displayPath, pluralize } from "../../terminal/format.ts";
@@ -88,7 +88,9 @@ function isWritable(directory: string): Promise<boolean> {
 
 /** Returns the ledger's own files; others in the directory are ignored. */
 async function listLedgerFiles(directory: string): Promise<LedgerFileStats[]> {
-  const names = (await readdir(directory)).filter((name) => parseLedgerFileName(name) !== null);
+  const names = (await readdir(directory)).filter(
+    (name) => parseLedgerFileName(name) !== null || isMonthFileName(name),
+  );
   const files = names.toSorted().map(async (name) => ({ name, stats: await lstat(join(directory, name)) }));
   return Promise.all(files);
 }
@@ -96,7 +98,7 @@ async function listLedgerFiles(directory: string): Promise<LedgerFileStats[]> {
 function summaryOf(files: readonly LedgerFileStats[]): string {
   const torn = files.filter(({ name }) => parseLedgerFileName(name)?.kind === "torn");
   const bytes = files.reduce((sum, { stats }) => sum + stats.size, 0);
-  const count = new Set(files.map(({ name }) => parseLedgerFileName(name)?.day)).size;
+  const count = new Set(files.flatMap(({ name }) => parseLedgerFileName(name)?.day ?? [])).size;
   const days = `${pluralize(count, "day")}, ${formatBytes(bytes)}`;
   if (torn.length === 0) return days;
   return `${days}; what a crash truncated: ${torn.map(({ name }) => name).join(", ")}`;

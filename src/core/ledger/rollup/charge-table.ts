@@ -190,7 +190,8 @@ function toTokens(sums: Float64Array, at: number): Charge["tokens"] {
   };
 }
 
-function decodeTerms([
+/** Returns what decides the price of charges, from its short form. */
+export function decodeTerms([
   upstream,
   model,
   ts,

@@ -71,13 +71,12 @@ export interface RollupFile extends SumsFile {
 }
 
 /** Computes the CRC-32 of bytes, and of a text as UTF-8. */
-type Checksum = (data: string | Buffer) => number;
+export type Checksum = (data: string | Buffer) => number;
 
 /** Returns the three lines of a rollup's file: what it is of, the sums, and the times. */
 export function formatRollup(rollup: Rollup, files: readonly FileState[], checksum: Checksum): string {
-  const { kind: _kind, times, limits, ...sums } = rollup;
-  const { day, segments } = sums;
-  const lines = [sums, times.texts].map((part) => toPrintable(JSON.stringify(part))) as [string, string];
+  const { day, segments, limits } = rollup;
+  const lines = formatSums(rollup);
   const cuts = segments.slice(1).map(({ from }) => from);
   const header: Header = {
     rollup: ROLLUP_VERSION,
@@ -89,6 +88,16 @@ export function formatRollup(rollup: Rollup, files: readonly FileState[], checks
     crc: [checksum(lines[0]), checksum(lines[1])],
   };
   return `${[toPrintable(JSON.stringify(header)), ...lines].join("\n")}\n`;
+}
+
+/** Returns the sums and the times as a line each. */
+export function formatSums({
+  kind: _kind,
+  times,
+  limits: _limits,
+  ...sums
+}: Rollup): [sums: string, times: string] {
+  return [toPrintable(JSON.stringify(sums)), toPrintable(JSON.stringify(times.texts))];
 }
 
 /**
@@ -114,7 +123,11 @@ export function parseRollup(file: Buffer, day: string, checksum: Checksum): Roll
  * True when the sums tell prompts apart wherever the prices of their models do: they may have been written when prices had other
  * limits. `limits` are those of all prices.
  */
-export function tellsPromptsApart(file: SumsFile, limits: readonly number[], slots: PriceSlots): boolean {
+export function tellsPromptsApart(
+  file: Pick<SumsFile, "limits" | "terms">,
+  limits: readonly number[],
+  slots: PriceSlots,
+): boolean {
   const isKnown = (limit: number) => file.limits.includes(limit);
   if (limits.every(isKnown)) return true;
   const hasKnown = ([upstream, model]: RollupTerms) =>
@@ -123,7 +136,7 @@ export function tellsPromptsApart(file: SumsFile, limits: readonly number[], slo
 }
 
 /** Splits a file of complete lines. Returns nothing for one that was torn. */
-function linesOf(file: Buffer): Buffer[] {
+export function linesOf(file: Buffer): Buffer[] {
   const lines: Buffer[] = [];
   for (let start = 0; start < file.length;) {
     const end = file.indexOf("\n", start);
@@ -134,7 +147,8 @@ function linesOf(file: Buffer): Buffer[] {
   return lines.length === LINES ? lines : [];
 }
 
-function readSums(sums: Buffer, times: Buffer, limits: readonly number[]): Rollup {
+/** Reads the second line and the third. */
+export function readSums(sums: Buffer, times: Buffer, limits: readonly number[]): Rollup {
   let read: readonly string[] | undefined;
   // Not a part of the file's bytes, which would stay in memory as long as this.
   const bytes = Buffer.from(times);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { addDays } from "../../../../src/core/ledger/calendar.ts";
@@ -149,10 +149,11 @@ test("ledger prune --sums removes the sums, too, and makes none", async (t) => {
   const { command, directory } = autumn(t);
   await command("ledger", "prune", "--before", "2026-10-31", "--yes");
   assert.ok(existsSync(join(directory, "2026-10-30.kept")));
+  writeFileSync(join(directory, "2026-10.month"), "");
   const { stdout } = await command("ledger", "prune", "--before", "2026-11", "--sums", "--yes");
   assert.match(stdout, /^Removed 1 record \([\d,]+ bytes\) of 2 days, 2026-10-30 to 2026-10-31\.\n$/);
   assert.deepEqual(
-    readdirSync(directory).filter((name) => /\.(?:rollup|kept)$/.test(name)),
+    readdirSync(directory).filter((name) => /\.(?:rollup|kept|month)$/.test(name)),
     [],
   );
 });
