@@ -129,13 +129,18 @@ function nameDay(time: Date): string {
   return NEAR_DAY.format(time);
 }
 
+/** `today`, in the reader's language. */
+export function nameToday(): string {
+  return DAY_NAMES.format(0, "day");
+}
+
 const WEEKDAY = new Intl.DateTimeFormat(undefined, { weekday: "long", month: "long", day: "numeric" });
 
 /** Returns a local day, such as `2026-11-27`, as a heading: `today`, `yesterday`, `Friday, November 27`. */
 export function nameDayWholly(day: string): string {
   const time = new Date(`${day}T00:00`);
   const name = nameDay(time);
-  if (name === "") return DAY_NAMES.format(0, "day");
+  if (name === "") return nameToday();
   return name === NEAR_DAY.format(time) ? WEEKDAY.format(time) : name;
 }
 

@@ -3,11 +3,12 @@ import type { PricedRecord, Row, UsageReport } from "./feed-types.ts";
 import { readFeed, readRecords } from "./feeds.ts";
 import { nothingMatches, nothingYet } from "./frame/empty.ts";
 import { filterControls, periodControls, searchBox } from "./period.ts";
-import { listSessions } from "./sessions/listed-session.ts";
+import { dayIn, listSessions } from "./sessions/listed-session.ts";
 import { sessionOf } from "./sessions/one-session.ts";
 import { SessionList } from "./sessions/session-list.ts";
 import { questionOf, type Change, type State } from "./state.ts";
-import { dayOf, isMoment, spanOf, startOfDay, TIME_ZONE } from "./times.ts";
+import { dayOf, spanOf, startOfDay, TIME_ZONE } from "./times.ts";
+import { nameIn } from "./usage-sums.ts";
 
 /** As many requests of a session as a chart can tell apart. */
 const MOST_REQUESTS = 300;
@@ -15,6 +16,10 @@ const MOST_REQUESTS = 300;
 const MOST_TIMES = 1_000;
 /** Earlier days have sums that are faster to read than their records. */
 const DAYS_WITH_TIMES = 2;
+/** So many have sums by the hour. A year would have tens of thousands of them. */
+const DAYS_WITH_HOURS = 31;
+/** A session may have begun so many days before a period. */
+const DAYS_OF_SESSION = 30;
 
 /** What a reader looks for, also while the figures are read. */
 let search = "";
@@ -33,52 +38,59 @@ export async function renderSessions(
   if (!signal.aborted) replaceContents(parent, ...shown);
 }
 
-/** Controls for the period, the search, and the way back from one session. */
+/** Controls for the period and the search; of one session, which is shown whole, the way back. */
 export function sessionsControls(state: State, change: Change): HTMLElement[] {
   const { session, ...filter } = state.filter;
   const back = () => change({ filter, sort: undefined });
-  const isOne = session !== undefined;
   search = state.search;
   const onSearch = (words: string) => {
     search = words;
     change({ search });
     list?.show(search);
   };
+  if (session !== undefined) return [element("button", { onclick: back }, "‹ All sessions")];
   return [
-    ...(isOne ? [element("button", { onclick: back }, "All sessions")] : []),
     ...periodControls(state, change),
-    ...(isOne
-      ? []
-      : [searchBox("Project, branch, tool or id", search, onSearch), ...filterControls(state, change)]),
+    searchBox("Project, branch, tool or id", search, onSearch),
+    ...filterControls(state, change),
   ];
 }
 
 async function readList(state: State, change: Change, signal: AbortSignal): Promise<HTMLElement[]> {
   const by = (grouping: string) => readRows(`session,${grouping}`, questionOf(state), signal);
-  const [tools, days, projects, branches, records] = await Promise.all([
+  const ofHours = lastDays(state, DAYS_WITH_HOURS);
+  const hasEarlier = ofHours["since"] !== questionOf(state)["since"];
+  const [tools, hours, earlier, projects, branches, records] = await Promise.all([
     by("tool"),
-    by("day"),
+    readRows("session,hour", ofHours, signal),
+    hasEarlier ? by("day") : [],
     by("project"),
     by("branch"),
     readTimes(state, signal),
   ]);
+  const days = hasEarlier ? earlier : hours.map((row) => ({ ...row, day: dayIn(nameIn(row, "hour")) }));
   if (tools.length === 0)
     return [
       Object.keys(state.filter).length > 0
         ? nothingMatches(() => change({ filter: {} }))
         : nothingYet("No session in this period"),
     ];
-  list = new SessionList(listSessions({ tools, days, projects, branches }, records), state, change);
+  list = new SessionList(listSessions({ tools, days, hours, projects, branches }, records), state, change);
   list.show(search);
   return [list.element];
 }
 
 /** Reads the last requests of a period, from its last days only. */
 async function readTimes(state: State, signal: AbortSignal): Promise<PricedRecord[]> {
+  const question = { timezone: TIME_ZONE, ...lastDays(state, DAYS_WITH_TIMES), lines: String(MOST_TIMES) };
+  return readRecords(question, signal);
+}
+
+/** Asks about the last days of a period; about all of it if it has no more. */
+function lastDays(state: State, days: number): Record<string, string> {
   const { from, to } = spanOf(state);
-  const start = startOfDay(new Date(to.getTime() - 1), 1 - DAYS_WITH_TIMES);
-  const question = { timezone: TIME_ZONE, ...questionOf(state), lines: String(MOST_TIMES) };
-  return readRecords(from < start ? { ...question, since: dayOf(start) } : question, signal);
+  const start = startOfDay(new Date(to.getTime() - 1), 1 - days);
+  return from < start ? { ...questionOf(state), since: dayOf(start) } : questionOf(state);
 }
 
 async function readSession(
@@ -87,13 +99,14 @@ async function readSession(
   change: Change,
   signal: AbortSignal,
 ): Promise<HTMLElement[]> {
-  const question = questionOf(state);
+  // All of it, whatever the period of the list is.
+  const start = startOfDay(spanOf(state).from, -DAYS_OF_SESSION);
+  const question = { ...questionOf({ ...state, until: undefined }), since: dayOf(start) };
   const days = (await readRows("session,day", question, signal)).map((row) => String(row["day"])).toSorted();
   // Sums of days are fast to read; records are not, so only those of its days are.
   const [firstDay, lastDay] = [days[0], days.at(-1)];
-  const isWhole = ![state.since, state.until ?? ""].some(isMoment);
   const narrow =
-    firstDay !== undefined && lastDay !== undefined && isWhole
+    firstDay !== undefined && lastDay !== undefined
       ? { ...question, since: firstDay, until: lastDay }
       : question;
   const lines = String(MOST_REQUESTS);

@@ -7,7 +7,7 @@ import {
   listSessions,
   tellPathsApart,
 } from "../../../../src/local/dashboard/page/sessions/listed-session.ts";
-import { formatLength } from "../../../../src/local/dashboard/page/sessions/session-words.ts";
+import { formatLastUsed, formatLength } from "../../../../src/local/dashboard/page/sessions/session-words.ts";
 import { usageRecord } from "../../../helpers/ledger/usage-record.ts";
 
 /** A row of a report with its names, of so many requests. */
@@ -23,6 +23,7 @@ const DAYS = ["2026-11-18", "2026-11-20"].map((day) => row({ session: "one", day
 const ROWS = {
   tools: [row({ session: "one", tool: "codex" }, 2), row({ session: "one", tool: "zed" })],
   days: DAYS,
+  hours: [] as Row[],
   projects: [row({ session: "one", project: "/src/shop" }), row({ session: "one", project: null })],
   branches: [row({ session: "one", branch: "main" })],
 };
@@ -43,6 +44,55 @@ test("a session's length is not told where a request of it is not known and it h
   const [codex] = listSessions({ ...ROWS, days: DAYS.slice(1) }, [record("2026-11-20T10:30:00")]);
   assert.equal(codex?.lastUsed, "2026-11-20 10:30:00");
   assert.equal(codex.lasted, null);
+});
+
+/** Rows of the session in these hours. */
+function inHours(...hours: string[]): Row[] {
+  return hours.map((hour) => row({ session: "one", hour }));
+}
+
+for (const [what, known, expected] of [
+  ["in one hour", { hours: inHours("2026-11-18 14:00") }, ["2026-11-18 14:00", 1]],
+  ["in several hours", { hours: inHours("2026-11-18 14:00", "2026-11-18 16:00") }, ["2026-11-18 16:00", 3]],
+  [
+    "on two days",
+    { days: DAYS, hours: inHours("2026-11-18 23:00", "2026-11-20 00:00") },
+    ["2026-11-20 00:00", 26],
+  ],
+  // Its first hours are not known, but its first day.
+  [
+    "from before the known hours",
+    { days: DAYS, hours: inHours("2026-11-20 14:00") },
+    ["2026-11-20 14:00", 72],
+  ],
+  [
+    "until a known time",
+    { hours: inHours("2026-11-20 09:00", "2026-11-20 10:00"), records: [record("2026-11-20T10:30:00")] },
+    ["2026-11-20 10:30:00", 1.5],
+  ],
+] as const)
+  test(`a session ${what} has them as its time, and the length that they have room for`, () => {
+    const {
+      hours,
+      days = [],
+      records = [],
+    } = known as {
+      hours: Row[];
+      days?: Row[];
+      records?: PricedRecord[];
+    };
+    const [codex] = listSessions({ ...ROWS, days, hours }, records);
+    assert.equal(codex?.lastUsed, expected[0]);
+    assert.equal((codex.lasted ?? 0) / (60 * 60_000), expected[1]);
+    assert.equal(codex.isLastedMost, !what.startsWith("from before"));
+  });
+
+test("an hour is said as one, a time to the minute, and a day alone has none", () => {
+  const time = new Intl.DateTimeFormat(undefined, { hour: "numeric" });
+  const hour = time.formatRange(new Date("2026-11-18T14:00"), new Date("2026-11-18T15:00"));
+  assert.equal(formatLastUsed("2026-11-18 14:00")[1], hour);
+  assert.match(formatLastUsed("2026-11-18 14:00:09")[1], /:00/);
+  assert.equal(formatLastUsed("2026-11-18")[1], "");
 });
 
 for (const [search, isMeant] of [

@@ -86,7 +86,7 @@ test(
     await box.fill("017-1");
     await page.click('.table button:text-is("src/shop")');
     await page.waitForSelector("h2.session");
-    await page.click('button:text-is("All sessions")');
+    await page.click('button:text-is("‹ All sessions")');
     await page.waitForSelector('[role=status]:text-is("1 of 3 sessions match.")');
     assert.deepEqual(problems, []);
   },

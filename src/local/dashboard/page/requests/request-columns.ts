@@ -95,7 +95,7 @@ export const OUTCOME: TableColumn<PricedRecord> = {
   isVerdict: true,
 };
 
-/** Tokens; `≥` where a response was cut off before its last count, and nothing where none is known. */
+/** Tokens; `≥` where a response was cut off before its last count, and nothing where none is known. At least none is nothing, too. */
 export function countColumn(
   head: string,
   countOf: (record: PricedRecord) => number | undefined,
@@ -105,7 +105,10 @@ export function countColumn(
     value: (record) => countOf(record) ?? 0,
     text(record) {
       const count = countOf(record);
-      return count === undefined ? "" : `${record.usage === "partial" ? "≥" : ""}${formatCount(count)}`;
+      const isPart = record.usage === "partial";
+      return count === undefined || (isPart && count === 0)
+        ? ""
+        : `${isPart ? "≥" : ""}${formatCount(count)}`;
     },
   };
 }

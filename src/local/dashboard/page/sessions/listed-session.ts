@@ -2,7 +2,8 @@ import type { PricedRecord, Row } from "../feed-types.ts";
 import { dayOf } from "../times.ts";
 import { nameIn } from "../usage-sums.ts";
 
-const DAY_MS = 24 * 60 * 60 * 1_000;
+const HOUR_MS = 60 * 60 * 1_000;
+const DAY_MS = 24 * HOUR_MS;
 
 /** A session of a tool, as the list has it. */
 export interface ListedSession {
@@ -12,26 +13,31 @@ export interface ListedSession {
   /** Whole paths. */
   projects: readonly string[];
   branches: readonly string[];
-  /** The local day, with the time of day if that is known: `2026-11-19 14:05:09`. It sorts as text. */
+  /** The local day, with the time of day or its hour if that is known: `2026-11-19 14:05:09`, `2026-11-19 14:00`. It sorts as text. */
   lastUsed: string;
   /** Milliseconds from its first request of the period to its last; whole days where only those are known; null if not even those are. */
   lasted: number | null;
+  /** Whether it lasted that long at most, because only hours are known. */
+  isLastedMost: boolean;
 }
 
 /** What the ledger says of sessions, each in rows of its own. */
 interface SessionRows {
   tools: readonly Row[];
   days: readonly Row[];
+  /** Of the last days only, as there are many. */
+  hours: readonly Row[];
   projects: readonly Row[];
   branches: readonly Row[];
 }
 
 /** Joins what is known of each session. Records say more than sums: when exactly, where all of a session are among them. */
 export function listSessions(
-  { tools, days, projects, branches }: SessionRows,
+  { tools, days, hours, projects, branches }: SessionRows,
   records: readonly PricedRecord[],
 ): ListedSession[] {
   const daysOf = namesBySession(days, "day");
+  const hoursOf = namesBySession(hours, "hour");
   const projectsOf = namesBySession(projects, "project");
   const branchesOf = namesBySession(branches, "branch");
   const timesOf = new Map<string, string[]>();
@@ -45,24 +51,44 @@ export function listSessions(
     const [id, tool] = [nameIn(row, "session"), nameIn(row, "tool")];
     const times = (timesOf.get(JSON.stringify([id, tool])) ?? []).toSorted();
     const names = { id, tool, row, projects: projectsOf.get(id) ?? [], branches: branchesOf.get(id) ?? [] };
-    return { ...names, ...timesIn(row, daysOf.get(id) ?? [], times) };
+    return { ...names, ...timesIn(row, { days: daysOf.get(id) ?? [], hours: hoursOf.get(id) ?? [], times }) };
   });
 }
 
-/** When a session was used, by its days and by those of its requests whose times are known. */
+/** When a session was used, by its days, its hours, and those of its requests whose times are known. */
 function timesIn(
   row: Row,
-  days: readonly string[],
-  times: readonly string[],
-): Pick<ListedSession, "lastUsed" | "lasted"> {
+  known: Readonly<Record<"days" | "hours" | "times", readonly string[]>>,
+): Pick<ListedSession, "lastUsed" | "lasted" | "isLastedMost"> {
+  const { days, hours, times } = known;
   const [firstDay, lastDay] = [days[0], days.at(-1)];
+  const [firstHour, lastHour] = [hours[0], hours.at(-1)];
   const [first, last] = [times[0], times.at(-1)];
-  const lastUsed = last === undefined ? (lastDay ?? "") : localTime(new Date(last));
+  const lastUsed = last === undefined ? (lastHour ?? lastDay ?? "") : localTime(new Date(last));
   if (first !== undefined && last !== undefined && times.length >= row.requests + row.failed)
-    return { lastUsed, lasted: Date.parse(last) - Date.parse(first) };
+    return { lastUsed, lasted: Date.parse(last) - Date.parse(first), isLastedMost: false };
+  // Its first day may be before those whose hours are known.
+  if (
+    firstHour !== undefined &&
+    lastHour !== undefined &&
+    !(firstDay !== undefined && firstDay < dayIn(firstHour))
+  ) {
+    const end = last === undefined ? startOfHour(lastHour) + HOUR_MS : Date.parse(last);
+    return { lastUsed, lasted: end - startOfHour(firstHour), isLastedMost: true };
+  }
   const isOneDay = firstDay === undefined || lastDay === undefined || firstDay === lastDay;
-  if (isOneDay) return { lastUsed, lasted: null };
-  return { lastUsed, lasted: Date.parse(lastDay) - Date.parse(firstDay) + DAY_MS };
+  const lasted = isOneDay ? null : Date.parse(lastDay) - Date.parse(firstDay) + DAY_MS;
+  return { lastUsed, lasted, isLastedMost: false };
+}
+
+/** Of an hour as reports name it, such as `2026-11-19 14:00`. */
+function startOfHour(hour: string): number {
+  return new Date(hour.replace(" ", "T")).getTime();
+}
+
+/** Returns the day of a time that begins with it. */
+export function dayIn(time: string): string {
+  return time.slice(0, "2026-11-19".length);
 }
 
 function localTime(time: Date): string {

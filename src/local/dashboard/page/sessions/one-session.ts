@@ -5,6 +5,7 @@ import type { Miss, PricedRecord, Row } from "../feed-types.ts";
 import { toneOf } from "../live/live-rows.ts";
 import { describeEnd } from "../record/ending.ts";
 import {
+  formatCompact,
   formatCount,
   formatDollars,
   formatMoment,
@@ -47,7 +48,7 @@ export function sessionOf(
 ): HTMLElement[] {
   const [first, last] = [records[0], records.at(-1)];
   if (tools.length === 0 || first === undefined || last === undefined)
-    return [element("p", { class: "empty" }, "This session has no request in this period.")];
+    return [element("p", { class: "empty" }, "No request of this session is known.")];
   const all = tools.reduce((sum, row) => sum + row.requests + row.failed, 0);
   const before = Math.max(0, all - records.length);
   const requests = followSession(records, before);
@@ -89,7 +90,7 @@ export function sessionOf(
     ),
     requestChart(requests, part),
     ...(agents.length > 1 ? [agentTable(agents, records)] : []),
-    sortableTable(`Requests of this session${isPart ? `, ${part}` : ""}`, columnsOf(records), requests, {
+    sortableTable(`Requests of this session${isPart ? `, ${part}` : ""}`, columnsOf(requests), requests, {
       class: "two-lines of-session",
       sort: sort ?? "time",
       onSort: (chosen: string) => change({ sort: chosen }),
@@ -110,8 +111,11 @@ function namesIn(records: readonly PricedRecord[], field: "project" | "branch"):
 
 /** A slot for each request, so that as much room means as many requests, however long the breaks between them were. */
 function requestChart(requests: readonly SessionRequest[], part: string): HTMLElement {
-  const tokens = (kind: "cache_read" | "cache_write" | "input_uncached") =>
-    requests.map(({ record }) => record.tokens?.[kind] ?? 0);
+  const series = (name: string, kind: "cache_read" | "cache_write" | "input_uncached", colour: number) => {
+    const counts = requests.map(({ record }) => record.tokens?.[kind] ?? 0);
+    const words = requests.map(({ record }, at) => wordFor(record, counts[at] ?? 0));
+    return { name, colour, values: counts, words };
+  };
   const places = (isMeant: (request: SessionRequest) => boolean) =>
     requests.flatMap((request, at) => (isMeant(request) ? [at] : []));
   const marks: ChartMark[] = [
@@ -135,14 +139,33 @@ function requestChart(requests: readonly SessionRequest[], part: string): HTMLEl
     })),
     firstNumber: requests[0]?.number ?? 1,
     series: [
-      { name: "from cache", values: tokens("cache_read") },
-      { name: "written to cache", values: tokens("cache_write") },
-      { name: "uncached", values: tokens("input_uncached") },
+      series("from cache", "cache_read", 0),
+      ...(writesToCache(requests) ? [series("written to cache", "cache_write", 1)] : []),
+      series("uncached", "input_uncached", 2),
     ],
+    sumWords: requests.map(({ record }) => wordFor(record, record.tokens?.input_total ?? 0)),
     unit: "tokens",
-    line: { name: "cost so far", values: requests.map(({ costSoFar }) => costSoFar ?? 0) },
+    line: {
+      name: "cost so far",
+      values: requests.map(({ costSoFar }) => costSoFar ?? 0),
+      words: requests.map(describeCostSoFar),
+    },
     marks: marks.filter((mark) => mark.places.length > 0),
   });
+}
+
+/** Of services that have caches of their own, nothing is written to them. */
+function writesToCache(requests: readonly SessionRequest[]): boolean {
+  return requests.some(({ record: { tokens } }) => (tokens?.cache_write ?? 0) > 0);
+}
+
+/** What stands for a count that is at least that. */
+function wordFor({ usage }: PricedRecord, count: number): string | undefined {
+  return usage === "partial" && count > 0 ? `≥${formatCompact(count)}` : undefined;
+}
+
+function describeCostSoFar({ costSoFar, isExactSoFar }: SessionRequest): string {
+  return costSoFar === null ? "unknown" : `${isExactSoFar ? "" : "≥"}${formatDollars(costSoFar)}`;
 }
 
 /** Why a request is marked; "" if it is not. */
@@ -230,8 +253,7 @@ const REQUEST_COLUMNS: readonly TableColumn<SessionRequest>[] = [
   {
     head: "cost so far",
     value: ({ costSoFar }) => costSoFar ?? 0,
-    text: ({ costSoFar, isExactSoFar }) =>
-      costSoFar === null ? "unknown" : `${isExactSoFar ? "" : "≥"}${formatDollars(costSoFar)}`,
+    text: describeCostSoFar,
     exact: ({ costSoFar }) => String(costSoFar ?? ""),
   },
   ofRecord(countColumn("tokens in", ({ tokens }) => tokens?.input_total)),
@@ -260,9 +282,14 @@ const MISS_COLUMN: TableColumn<SessionRequest> = {
   isWords: true,
 };
 
-/** Most sessions miss nothing, and have one model, which their title names. */
-function columnsOf(records: readonly PricedRecord[]): readonly TableColumn<SessionRequest>[] {
-  const columns = REQUEST_COLUMNS.filter(({ head }) => head !== "model" || modelsIn(records).length > 1);
+/** Most sessions miss nothing, and have one model, which their title names. Many write nothing to a cache. */
+function columnsOf(requests: readonly SessionRequest[]): readonly TableColumn<SessionRequest>[] {
+  const records = requests.map(({ record }) => record);
+  const isNeeded: Readonly<Record<string, boolean>> = {
+    model: modelsIn(records).length > 1,
+    "to cache": writesToCache(requests),
+  };
+  const columns = REQUEST_COLUMNS.filter(({ head }) => isNeeded[head] ?? true);
   return records.some(({ missed }) => missed !== null) ? [...columns, MISS_COLUMN] : columns;
 }
 

@@ -5,7 +5,7 @@ import type { Change, State } from "../state.ts";
 import { narrowSumColumns } from "../sum-columns.ts";
 import { mapColumn, sortableTable, type Days, type TableColumn } from "../table.ts";
 import { costOf } from "../usage-sums.ts";
-import { isFound, tellPathsApart, type ListedSession } from "./listed-session.ts";
+import { dayIn, isFound, tellPathsApart, type ListedSession } from "./listed-session.ts";
 import { formatLastUsed, formatLength } from "./session-words.ts";
 
 /** Characters of a branch that have room. */
@@ -18,8 +18,6 @@ function cutInTheMiddle(name: string): string {
   return `${name.slice(0, half)}…${name.slice(1 - half)}`;
 }
 
-/** Of `2026-11-19`. */
-const DAY_LENGTH = 10;
 const NO_PROJECT = "(no project)";
 
 /** The list of sessions, whose rows a search filters while a person types. */
@@ -36,7 +34,10 @@ export class SessionList {
 
   constructor(sessions: readonly ListedSession[], { since, filter, sort }: State, change: Change) {
     this.#sessions = sessions;
-    this.#all = describeAll(sessions);
+    const all = describeAll(sessions);
+    this.#all = sessions.every(({ lastUsed }) => lastUsed !== dayIn(lastUsed))
+      ? all
+      : `${all}. Of earlier sessions, only the days are known.`;
     this.#columns = columnsOf(sessions, (session) =>
       change({ filter: { ...filter, session }, sort: undefined }),
     );
@@ -75,7 +76,7 @@ export class SessionList {
 
 const DAYS: Days<ListedSession> = {
   head: "last used",
-  dayOf: ({ lastUsed }) => lastUsed.slice(0, DAY_LENGTH),
+  dayOf: ({ lastUsed }) => dayIn(lastUsed),
   sum: describeAll,
 };
 
@@ -86,6 +87,11 @@ function describeAll(sessions: readonly ListedSession[]): string {
   );
   const count = `${formatCount(sessions.length)} ${sessions.length === 1 ? "session" : "sessions"}`;
   return sums === undefined ? count : `${count}, ${costOf(sums)}`;
+}
+
+/** How long a session lasted; `≤` where only its hours are known. */
+function lengthOf({ lasted, isLastedMost }: ListedSession): string {
+  return lasted === null ? "" : `${isLastedMost ? "≤" : ""}${formatLength(lasted)}`;
 }
 
 function columnsOf(
@@ -128,8 +134,8 @@ function columnsOf(
     {
       head: "lasted",
       value: ({ lasted }) => lasted ?? -1,
-      text: ({ lasted }) => (lasted === null ? "" : formatLength(lasted)),
-      exact: ({ lasted }) => (lasted === null ? "" : formatLength(lasted)),
+      text: lengthOf,
+      exact: lengthOf,
     },
     ...narrowSumColumns(sessions.map(({ row }) => row)).map((column) =>
       mapColumn(column, ({ row }: ListedSession) => row),

@@ -1,4 +1,4 @@
-import { formatNear, formatTimeOfDay, nearParts } from "../numbers.ts";
+import { formatNear, formatTimeOfDay, nameToday, nearParts } from "../numbers.ts";
 import { nameBriefly } from "../time-names.ts";
 
 const MINUTE_MS = 60_000;
@@ -19,17 +19,29 @@ function inUnit(count: number, unit: "second" | "minute" | "hour" | "day"): stri
   return new Intl.NumberFormat(undefined, { style: "unit", unit, unitDisplay: "short" }).format(count);
 }
 
-/** Returns when a session was last used, from the text of {@link ListedSession}: the day, and the time of day if that is known. */
+const HOUR = new Intl.DateTimeFormat(undefined, { hour: "numeric" });
+
+/** Returns when a session was last used, from the text of {@link ListedSession}: the day, and the time of day if that is known, or its hour: `4 – 5 PM`. */
 export function formatLastUsed(lastUsed: string): readonly [day: string, time: string] {
   if (lastUsed === "") return ["", ""];
-  return lastUsed.includes(" ") ? nearParts(lastUsed.replace(" ", "T")) : [nameBriefly(lastUsed, "day"), ""];
+  if (!lastUsed.includes(" ")) return [nameBriefly(lastUsed, "day"), ""];
+  const moment = lastUsed.replace(" ", "T");
+  const [day, time] = nearParts(moment);
+  if (lastUsed.length > "2026-11-19 14:00".length) return [day, time];
+  const start = new Date(moment);
+  return [day, HOUR.formatRange(start, new Date(start.getTime() + HOUR_MS))];
 }
 
-/** Returns a time as {@link formatNear}, from one moment to another. */
+/** Returns a time as {@link formatNear}, from one moment to another; also a day that is today is named. */
 export function formatFromTo(from: string, to: string): string {
-  if (from === to) return formatNear(from);
+  if (from === to) return withDay(from);
   const isSameDay = new Date(from).toDateString() === new Date(to).toDateString();
-  return `${formatNear(from)} to ${isSameDay ? formatTimeOfDay(to) : formatNear(to)}`;
+  return `${withDay(from)} to ${isSameDay ? formatTimeOfDay(to) : withDay(to)}`;
+}
+
+function withDay(iso: string): string {
+  const [day, time] = nearParts(iso);
+  return day === "" ? `${nameToday()}, ${time}` : formatNear(iso);
 }
 
 /** Returns what a session is, in words: which tools, in which projects, on which branches, when. */
