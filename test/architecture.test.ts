@@ -162,7 +162,7 @@ test("no imports form a circle, those of types included", () => {
 
 /** The one file that imports each vendor's library. */
 const IMPORTERS: Record<string, string[]> = {
-  keytar: ["adapters/keychain/child.ts"],
+  keytar: ["adapters/keychain/keytar-child.ts"],
   "http-proxy-3": ["proxy/exchange/forward.ts"],
   "zstddec/stream": ["proxy/exchange/zstd-decoder.ts"],
   chokidar: ["adapters/config-file.ts"],
@@ -237,7 +237,7 @@ test("a daemon starts without what only other commands and the sandbox need, whi
   ];
   assert.ok(loaded.includes("proxy/exchange/forward.ts") && loaded.includes("http-proxy-3"));
   const needless =
-    /^(?:yargs|plist|connect\/|adapters\/(?:token-file\.ts|price-table\b|otlp\b|mcp\b)|core\/price\/(?!(?:money|list-price)\.ts)|@smithy|service\/|check\/|sandbox\/|cli\/(?:connect|doctor|export|keys|service|tokens)\/|cli\/commands\/(?!serve|(?:bridge|statusline)\/arguments))/;
+    /^(?:yargs|plist|connect\/|adapters\/(?:token-file\.ts|price-table\b|otlp\b|mcp\b)|core\/price\/(?!(?:money|modifier-kinds)\.ts)|@smithy|service\/|check\/|sandbox\/|cli\/(?:connect|doctor|export|keys|service|tokens)\/|cli\/commands\/(?!serve|(?:bridge|statusline)\/arguments))/;
   assert.deepEqual(
     loaded.filter((path) => needless.test(path)),
     [],
@@ -314,7 +314,7 @@ test("every export is imported by another file of src or test, and every file is
   // Started by node, as programs of their own.
   for (const program of [
     "start.ts",
-    "adapters/keychain/child.ts",
+    "adapters/keychain/keytar-child.ts",
     "adapters/bundle/write.ts",
     "local/dashboard/page/app.ts",
     "adapters/price-table/write.ts",

@@ -11,7 +11,7 @@ import { scratchDirectory } from "./helpers/process/scratch-directory.ts";
 /** The programs that Node starts: the commands, four that run as children or threads, and one for a status line. */
 const PROGRAMS = [
   "dist/main.js",
-  "dist/adapters/keychain/child.js",
+  "dist/adapters/keychain/keytar-child.js",
   "dist/adapters/price-table/imported-table.js",
   "dist/cli/sums/worker.js",
   "dist/daemon/ledger-reader/program.js",

@@ -2,7 +2,7 @@ import { hasDaysToClose } from "../adapters/ledger-file.ts";
 import { messageOf } from "../core/failure.ts";
 import type { PriceSettings } from "../core/config/config.ts";
 import type { LedgerLocation, Log } from "../ports.ts";
-import type { ClosingQuestion } from "./housekeeping/close-days.ts";
+import type { ClosingQuestion } from "./housekeeping/close-ledger-days.ts";
 import { readInThread } from "./ledger-reader.ts";
 
 /**

@@ -30,7 +30,7 @@ import { learn, NOTHING_READ, type ReadBody, type Sources } from "./exchange/lea
 import { guardModel } from "./exchange/model-guard.ts";
 import { RecordBatch } from "./exchange/record-batch.ts";
 import { RunningExchanges } from "./exchange/running-exchanges.ts";
-import { countReadAhead } from "./exchange/read-body.ts";
+import { countReadAhead } from "./client/read-ahead.ts";
 import { SharedBuffer } from "./exchange/shared-buffer.ts";
 import { ClientIdentity, findTokenRule } from "./client/identity.ts";
 import { withSentKeys } from "./client/sent-keys.ts";

@@ -3,7 +3,7 @@ import type { Chosen, Decision } from "../core/decide/decision.ts";
 import type { Choice, KeyChoice } from "../core/decide/choose-upstream.ts";
 import type { HeaderIndex } from "../core/http/header-index.ts";
 import { firstByteLimitMs } from "../core/http/client-timeout.ts";
-import { buildPlanHeaders, buildUpstreamHeaders } from "../core/http/forwarded-headers.ts";
+import { buildPlanHeaders, buildUpstreamHeaders } from "../core/http/build-headers.ts";
 import type { Route } from "../core/http/routes.ts";
 import { listOwnKeyHeaders } from "../core/plans/own-keys.ts";
 import { Circuits } from "../core/policy/circuits.ts";

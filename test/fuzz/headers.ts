@@ -3,7 +3,7 @@ import { validateHeaderName, validateHeaderValue } from "node:http";
 import * as fc from "fast-check";
 import { HeaderIndex } from "../../src/core/http/header-index.ts";
 import { INERT_HEADERS } from "../../src/core/http/header-policy.ts";
-import { buildDownstreamHeaders, buildUpstreamHeaders } from "../../src/core/http/forwarded-headers.ts";
+import { buildDownstreamHeaders, buildUpstreamHeaders } from "../../src/core/http/build-headers.ts";
 import { Secret } from "../../src/core/secrets/secret.ts";
 import { flatten, headerName, headerValue, pairsOf, respell, type Header } from "./header-lists.ts";
 import { redactEscapes, redactSimply } from "./key-spellings.ts";

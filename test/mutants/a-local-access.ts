@@ -324,7 +324,7 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
   {
     ...A9,
     without: "redacting the key in headers",
-    file: "src/core/http/forwarded-headers.ts",
+    file: "src/core/http/build-headers.ts",
     find: "secret.isIn(value) ? secret.redactText(value) : value",
     replace: "value",
   },

@@ -19,7 +19,7 @@ export const LEAKS: readonly Mutant[] = [
   {
     ...B8,
     without: "redacting header names",
-    file: "src/core/http/forwarded-headers.ts",
+    file: "src/core/http/build-headers.ts",
     find: "|| secret.isIn(rawName)",
     replace: "",
   },

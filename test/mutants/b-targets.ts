@@ -151,7 +151,7 @@ export const TARGETS: readonly Mutant[] = [
   {
     ...B4,
     without: "redacting Location",
-    file: "src/core/http/forwarded-headers.ts",
+    file: "src/core/http/build-headers.ts",
     find: "secret.isIn(value) ? secret.redactText(value) : value",
     replace: "value",
   },

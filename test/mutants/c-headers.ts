@@ -1,6 +1,6 @@
 import type { Mutant } from "./mutant.ts";
 
-const HEADERS_FILE = "src/core/http/forwarded-headers.ts";
+const HEADERS_FILE = "src/core/http/build-headers.ts";
 const UPSTREAM_QUERY = "src/core/http/upstream-query.ts";
 const HEADER_POLICY = "src/core/http/header-policy.ts";
 
@@ -282,7 +282,7 @@ export const HEADERS: readonly Mutant[] = [
   {
     ...C8,
     without: "keeping browsers from running an upstream's response",
-    file: "src/core/http/forwarded-headers.ts",
+    file: "src/core/http/build-headers.ts",
     find: "out.push(...INERT_HEADERS);",
     replace: "",
   },

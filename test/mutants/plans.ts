@@ -88,7 +88,7 @@ export const PLANS: readonly Mutant[] = [
   {
     ...C15,
     without: "passing the betas of a login",
-    file: "src/core/http/forwarded-headers.ts",
+    file: "src/core/http/build-headers.ts",
     find: "else if (isSentUpstream || PLAN_HEADERS.includes(name)) out.push(rawName, value);",
     replace:
       'else if (isSentUpstream || PLAN_HEADERS.includes(name)) out.push(rawName, name === "anthropic-beta" ? removeOauthBeta(value) : value);',

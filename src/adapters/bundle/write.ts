@@ -9,7 +9,7 @@ import { joinChunks } from "./join-chunks.ts";
 /** The programs that Node starts: the commands, those that run as children or threads, and what a status line may load. */
 const PROGRAMS = [
   "src/start.ts",
-  "src/adapters/keychain/child.ts",
+  "src/adapters/keychain/keytar-child.ts",
   "src/adapters/price-table/imported-table.ts",
   "src/cli/sums/worker.ts",
   "src/daemon/ledger-reader/program.ts",
@@ -32,7 +32,7 @@ const ENTRY_RULES: EntryRules = {
     entry.startsWith("src/cli/commands/") && !WITHOUT_YARGS.includes(entry)
       ? ["src/main.ts", "src/cli/command-line.ts"]
       : ["src/main.ts"],
-  lasting: ["src/main.ts", "src/cli/commands/serve.ts", "src/adapters/keychain/child.ts"],
+  lasting: ["src/main.ts", "src/cli/commands/serve.ts", "src/adapters/keychain/keytar-child.ts"],
   frequent: [
     "src/cli/commands/usage.ts",
     "src/cli/commands/status.ts",

@@ -4,7 +4,7 @@ import type { KeytarReply, KeytarRequest } from "./protocol.ts";
 /** The result of one keytar call: its reply, or `ok: null` when the call timed out or the child died. */
 type KeytarOutcome = KeytarReply | { ok: null; died: string | null };
 
-const CHILD = new URL(import.meta.resolve("#package/dist/adapters/keychain/child.js"));
+const CHILD = new URL(import.meta.resolve("#package/dist/adapters/keychain/keytar-child.js"));
 
 /**
  * An address that no machine has (RFC 5737). SIGUSR1 makes Node open its inspector; with this address that fails from the

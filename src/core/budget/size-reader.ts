@@ -1,4 +1,4 @@
-import { isSpecial } from "../price/list-price.ts";
+import { isSpecial } from "../price/modifier-kinds.ts";
 import { estimateTokens } from "../usage/estimate-tokens.ts";
 import { copyBytes, findName, isSpace } from "../usage/bytes.ts";
 import { readMediaTokens } from "./media-tokens.ts";

@@ -2,7 +2,7 @@ import { matchesModel } from "../policy/model-pattern.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 import { servesApi, type Api } from "../http/api.ts";
 import { readGooglePath } from "../http/gemini/google-path.ts";
-import { replaceModel } from "./replace-model.ts";
+import { replaceModelInPath } from "./replace-model-in-path.ts";
 import { FILE_CONTENT, ID, MODEL_PATH, type Route, type RouteMatch } from "../http/routes.ts";
 import { isOfKnownCollection, type Creator } from "./creator.ts";
 import { isAboutStored, isStorage } from "../policy/tool-policy.ts";
@@ -312,7 +312,7 @@ function basePathOf(
 /** Returns the path to request, with the model in it: the client's, or what an alias says. */
 function placeModel({ path, named }: RouteMatch, model: string | null): string {
   if (named === null || model === null || model === named.model) return path;
-  const replaced = replaceModel(path, named, model);
+  const replaced = replaceModelInPath(path, named, model);
   if (replaced === null) throw new Error("a model was lost");
   return replaced;
 }

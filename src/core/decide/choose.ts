@@ -1,7 +1,7 @@
 import { ASSUMED_CONTEXT, NO_SIZE } from "../budget/budget-request.ts";
 import { withoutCollection } from "../http/gemini/model-path.ts";
 import type { ModelInPath } from "../http/routes.ts";
-import { replaceModel } from "./replace-model.ts";
+import { replaceModelInPath } from "./replace-model-in-path.ts";
 import {
   comparesBodies,
   isBudgeted,
@@ -169,7 +169,11 @@ function chooseByPath(
   const { model } = named;
   const aliases = settings.aliasesFor(client.tool);
   const wanted = aliases?.get(model) ?? null;
-  if (client.refusal === null && wanted !== null && replaceModel(request.match.path, named, wanted) === null)
+  if (
+    client.refusal === null &&
+    wanted !== null &&
+    replaceModelInPath(request.match.path, named, wanted) === null
+  )
     return refuse(unplaceableModel(wanted), null);
   const { found: choice, alias } =
     client.refusal === null

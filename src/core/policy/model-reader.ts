@@ -29,7 +29,7 @@ const DEPTH_IN_PATH = 3;
 export const DEPTH_IN_BATCH = 7;
 
 /** Where the value of `model` stands in the body: offsets of its first byte, the quote, and of the byte after it. */
-interface ModelPlace {
+export interface ModelPlace {
   model: string;
   from: number;
   to: number;

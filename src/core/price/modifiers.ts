@@ -1,5 +1,5 @@
 import { decimalOf, type Decimal } from "./money.ts";
-import { isSpecial, type ModifierKind } from "./list-price.ts";
+import { isSpecial, type ModifierKind } from "./modifier-kinds.ts";
 import type { RateClass } from "./rate-class.ts";
 
 /** What multiplies the prices of tokens. Prices per call are never multiplied. */

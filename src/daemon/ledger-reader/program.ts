@@ -1,7 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { findCreated } from "../../adapters/ledger-file.ts";
 import { countBudgets } from "../budgets/counter.ts";
-import { closeLedgerDays } from "../housekeeping/close-days.ts";
+import { closeLedgerDays } from "../housekeeping/close-ledger-days.ts";
 import { countMetrics } from "../metrics/count-after.ts";
 import { sumUpRecent } from "../statusline/sum-up-recent.ts";
 

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from "node:net";
 import { Failure } from "../../core/failure.ts";
 import { ACCEPT_QUEUE } from "../../core/http/accept-queue.ts";
+import { READ_AHEAD_BYTES } from "./read-ahead.ts";
 
 /** Both loopback addresses, because clients resolve `localhost` to either. No setting adds another address. */
 const LOOPBACK_ADDRESSES = ["127.0.0.1", "::1"] as const;
@@ -11,11 +12,6 @@ const KEEP_ALIVE_MS = 95_000;
 /** Longest time for a request head, from the connection or the first byte of a later request. */
 const HEADERS_LIMIT_MS = 60_000;
 export const MAX_HEADER_BYTES = 32 * 1024;
-/**
- * How much of a body Node reads before anyone takes it, that is, while the key is being read. Node notices that a client has
- * disconnected only after reading everything it sent, and most requests fit into this.
- */
-export const READ_AHEAD_BYTES = 1024 * 1024;
 
 /** Handles connections and requests: the gate. */
 export interface ConnectionHandler {

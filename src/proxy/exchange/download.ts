@@ -134,7 +134,7 @@ export class Download {
   #isSilentlyTruncated(reading: MeterReading): boolean {
     const { head } = this.#incoming;
     if (isFramed(head)) return false;
-    return isSilentlyTruncated({ head, isEmpty: this.#isEmpty, reading, isOver: this.#meter.isOver });
+    return isSilentlyTruncated({ head, isEmpty: this.#isEmpty, reading, isFinished: this.#meter.isFinished });
   }
 
   /** Ends the client's response. */
@@ -186,7 +186,7 @@ export class Download {
     this.#meter.feed(bytes);
     exchange.tap?.sawResponseBytes(bytes);
     if (exchange.hasFirstContent) return;
-    if (!exchange.isStream || this.#meter.sawContent) exchange.sawFirstContent();
+    if (!exchange.isStream || this.#meter.hasContent) exchange.sawFirstContent();
   }
 }
 

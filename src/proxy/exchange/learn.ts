@@ -3,16 +3,10 @@ import { storedId } from "../../core/decide/choose-upstream.ts";
 import type { ModelReader } from "../../core/policy/model-reader.ts";
 import { announcedBytes, findDecodable } from "../../core/decide/readable-body.ts";
 import type { Budgets, Creators } from "../../ports.ts";
+import { countReadAhead } from "../client/read-ahead.ts";
 import { decodeModel } from "./decode-model.ts";
 import type { ClientRequest } from "./exchange.ts";
-import {
-  countReadAhead,
-  peekModel,
-  readBatch,
-  readFingerprint,
-  readSize,
-  type BodyHash,
-} from "./read-body.ts";
+import { peekModel, readBatch, readFingerprint, readSize, type BodyHash } from "./read-body.ts";
 import type { SharedBuffer } from "./shared-buffer.ts";
 
 /** Where that is found which a decision needs. */

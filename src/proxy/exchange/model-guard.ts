@@ -3,6 +3,7 @@ import { withCollection } from "../../core/http/gemini/model-path.ts";
 import { GOOGLE_MODEL } from "../../core/http/routes.ts";
 import type { Dialect } from "../../core/usage/reading.ts";
 import { DEPTH_IN_BATCH, ModelReader } from "../../core/policy/model-reader.ts";
+import { replaceModelInBody } from "./replace-model-in-body.ts";
 
 /** After the object a client may send white space; more than this is no client's. */
 const MAX_TAIL_BYTES = 1024;
@@ -42,20 +43,17 @@ export class ModelGuard {
     if (unread > 0) this.#reader.feed(chunk.subarray(chunk.length - unread));
     if (this.#reader.fault !== null) return null;
     const { endsAt } = this.#reader;
-    if (endsAt === null || endsAt >= this.#offset) return this.#replaceIn(chunk, from);
+    if (endsAt === null || endsAt >= this.#offset) return this.#withAlias(chunk, from);
     const at = Math.max(0, endsAt - from);
     this.#tail.push(chunk.subarray(at));
     this.#tailBytes += chunk.length - at;
-    return this.#tailBytes > MAX_TAIL_BYTES ? null : this.#replaceIn(chunk.subarray(0, at), from);
+    return this.#tailBytes > MAX_TAIL_BYTES ? null : this.#withAlias(chunk.subarray(0, at), from);
   }
 
-  /** Puts the alias in place of the model's value, which may reach over several chunks. */
-  #replaceIn(chunk: Buffer, from: number): Buffer {
+  #withAlias(chunk: Buffer, from: number): Buffer {
     const { place } = this.#reader;
-    const [start, end] = [(place?.from ?? 0) - from, (place?.to ?? 0) - from];
-    if (this.#alias === null || end <= 0 || start >= chunk.length) return chunk;
-    const inside = start >= 0 ? [chunk.subarray(0, start), this.#alias] : [];
-    return Buffer.concat([...inside, chunk.subarray(Math.min(end, chunk.length))]);
+    if (this.#alias === null || place === null) return chunk;
+    return replaceModelInBody(chunk, from, place, this.#alias);
   }
 
   /** Ends the body. Returns what was held back; null when the body is at fault. */

@@ -17,9 +17,9 @@ export interface ResponseMeter {
   /** Takes the next bytes of the body, as they are on the wire. */
   feed(chunk: Buffer): void;
   /** True once the first content of a stream was seen. */
-  readonly sawContent: boolean;
+  readonly hasContent: boolean;
   /** As `isFinished` in `Meter`. True, too, for a body that could not be decoded. */
-  readonly isOver: boolean;
+  readonly isFinished: boolean;
   /** As in `Meter`. */
   readSoFar(): MeterReading;
   /**
@@ -53,11 +53,11 @@ class DirectMeter implements ResponseMeter {
     this.#meter = meter;
   }
 
-  get sawContent(): boolean {
+  get hasContent(): boolean {
     return this.#meter.hasContent;
   }
 
-  get isOver(): boolean {
+  get isFinished(): boolean {
     return this.#meter.isFinished;
   }
 
@@ -97,11 +97,11 @@ class DecodingMeter implements ResponseMeter {
     decoder?.on("error", () => this.#giveUp());
   }
 
-  get sawContent(): boolean {
+  get hasContent(): boolean {
     return this.#meter.hasContent;
   }
 
-  get isOver(): boolean {
+  get isFinished(): boolean {
     return this.#failed || this.#meter.isFinished;
   }
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { HeaderIndex } from "../../core/http/header-index.ts";
 import { ATTEMPTS_HEADER } from "../../core/http/header-policy.ts";
-import { buildDownstreamHeaders } from "../../core/http/forwarded-headers.ts";
+import { buildDownstreamHeaders } from "../../core/http/build-headers.ts";
 import { leadThroughUs, type OwnAddress } from "../../core/http/gemini/own-links.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
 

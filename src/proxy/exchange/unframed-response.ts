@@ -14,7 +14,7 @@ interface UnframedResponse {
   /** What the meter read in it. */
   reading: MeterReading;
   /** As in `ResponseMeter`. */
-  isOver: boolean;
+  isFinished: boolean;
 }
 
 /** One JSON document. */
@@ -46,13 +46,13 @@ export function showsItsEnd({ status, headers }: ResponseHead, { dialect, spend 
 }
 
 /** Returns true for a response without framing that was truncated although its connection ended cleanly. */
-export function isSilentlyTruncated({ head, isEmpty, reading, isOver }: UnframedResponse): boolean {
+export function isSilentlyTruncated({ head, isEmpty, reading, isFinished }: UnframedResponse): boolean {
   const type = typeOf(head.headers);
   const isKnown = JSON_DOCUMENT.test(type) || EVENT_STREAM.test(type);
   if (isEmpty) return isKnown || head.status === 200;
   if (reading.outcome === "cut") return true;
-  if (isKnown) return !isOver || reading.flags.includes("bad_json");
-  return !isOver && TEXT.test(type);
+  if (isKnown) return !isFinished || reading.flags.includes("bad_json");
+  return !isFinished && TEXT.test(type);
 }
 
 function typeOf(headers: HeaderIndex): string {

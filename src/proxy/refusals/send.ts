@@ -2,10 +2,7 @@ import { STATUS_CODES, type IncomingMessage, type ServerResponse } from "node:ht
 import type { Socket } from "node:net";
 import type { Api } from "../../core/http/api.ts";
 import { renderRefusal, type Refusal } from "../../core/refusals/refusal.ts";
-
-/** How much of a refused request's body is read, so that a client that is still sending gets to read the response. */
-const DRAIN_LIMIT_BYTES = 8 * 1024 * 1024;
-export const DRAIN_LIMIT_MS = 2_000;
+import { discardBody, DRAIN_LIMIT_MS } from "../client/discard-body.ts";
 
 /**
  * Sends a refusal. The rest of a body that is still arriving is discarded for a while before the connection closes: closing it
@@ -69,30 +66,6 @@ function respond(
 }
 
 function isWhole(req: IncomingMessage): boolean {
-  return req.complete || !hasBody(req);
-}
-
-function hasBody(req: IncomingMessage): boolean {
-  return req.headers["transfer-encoding"] !== undefined || Number(req.headers["content-length"] ?? 0) > 0;
-}
-
-/** Reads and discards the rest of a request body. Calls back once: at its end, or at the limit of bytes or time. */
-export function discardBody(req: IncomingMessage, done: () => void): void {
-  let drainedBytes = 0;
-  const timer = setTimeout(stop, DRAIN_LIMIT_MS);
-  function stop(): void {
-    clearTimeout(timer);
-    req.off("data", count);
-    req.off("end", stop);
-    req.off("close", stop);
-    done();
-  }
-  function count(chunk: Buffer): void {
-    drainedBytes += chunk.length;
-    if (drainedBytes > DRAIN_LIMIT_BYTES) stop();
-  }
-  req.on("data", count);
-  req.on("end", stop);
-  req.on("close", stop);
-  req.resume();
+  const { "transfer-encoding": encoding, "content-length": length } = req.headers;
+  return req.complete || (encoding === undefined && !(Number(length ?? 0) > 0));
 }

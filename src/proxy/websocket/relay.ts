@@ -14,10 +14,10 @@ import { resetConnection } from "../client/reset-connection.ts";
 import { readArrival, type ClientRequest, type Exchange } from "../exchange/exchange.ts";
 import { SendQueue } from "../exchange/send-queue.ts";
 import type { SharedBuffer } from "../exchange/shared-buffer.ts";
-import { DRAIN_LIMIT_MS } from "../refusals/send.ts";
+import { DRAIN_LIMIT_MS } from "../client/discard-body.ts";
 import type { Sender } from "../sender.ts";
 import type { ClientMessage } from "./client-messages.ts";
-import { Deadlines } from "./deadlines.ts";
+import { Lifetime } from "./lifetime.ts";
 import { Downstream } from "./downstream.ts";
 import { Inbox } from "./inbox.ts";
 import { Judge, type Handshake, type JudgeParts, type Verdict } from "./judge.ts";
@@ -66,7 +66,7 @@ export class Relay {
   readonly #inbox: Inbox;
   readonly #toUpstream: SendQueue;
   readonly #toClient: Downstream;
-  readonly #deadlines: Deadlines;
+  readonly #lifetime: Lifetime;
   /** Why it closes once no response is under way; null while it does not. */
   #retired: { code: CloseCode; reason: string } | null = null;
   /** Runs while the upstream may still end the responses of a client that has left; null while the client is there. */
@@ -91,7 +91,7 @@ export class Relay {
       abort: () => this.abort(),
     });
     this.#inbox = new Inbox(this.#judge, parts.buffer, upstream.compression, {
-      onArrival: () => this.#deadlines.touch(),
+      onArrival: () => this.#lifetime.touch(),
       onJudged: (message, verdict) => this.#apply(message, verdict),
       onPassed: (raw) => this.#toUpstream.write(raw),
       onRoom: () => this.#throttle(),
@@ -101,7 +101,7 @@ export class Relay {
     this.#toClient = new Downstream(client, parts.buffer, upstream.compression, {
       isCopied: () => parts.books.captures.isOn || this.#turns.isTapped,
       onEvent: (event, bytes, copy) => {
-        this.#deadlines.touch();
+        this.#lifetime.touch();
         if (event.type === LIMITS_EVENT) parts.limits.sawEvent(open.choice, event.fields);
         const turn = this.#turns.onEvent(event, bytes, copy);
         if (turn !== null) return (done) => this.#turns.end(turn, () => this.#afterTurn(done));
@@ -109,7 +109,7 @@ export class Relay {
       },
       onProgress: () => this.#readUpstream(),
     });
-    this.#deadlines = new Deadlines(parts.books.clock);
+    this.#lifetime = new Lifetime(parts.books.clock);
     this.#listen();
   }
 
@@ -140,7 +140,7 @@ export class Relay {
   onTick(now: number): void {
     // What a steer causes follows the response that it ends.
     if (!this.isBusy) this.#turns.expectNone();
-    const overdue = this.#deadlines.check(now, {
+    const overdue = this.#lifetime.check(now, {
       limits: this.#parts.settings().limits,
       isBusy: this.isBusy,
       hasEvents: this.#turns.hasEvents,

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { decideHandshake } from "../../core/decide/handshake.ts";
 import type { Choice } from "../../core/decide/choose-upstream.ts";
-import { buildDownstreamHeaders } from "../../core/http/forwarded-headers.ts";
+import { buildDownstreamHeaders } from "../../core/http/build-headers.ts";
 import { noWebSocket } from "../../core/refusals/routes.ts";
 import { RefusalError } from "../../core/refusals/refusal.ts";
 import { noUpstreamWebSocket } from "../../core/refusals/upstreams.ts";

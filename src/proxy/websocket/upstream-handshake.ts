@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Socket } from "node:net";
 import type { Choice } from "../../core/decide/choose-upstream.ts";
 import type { HeaderIndex } from "../../core/http/header-index.ts";
-import { buildDownstreamHeaders } from "../../core/http/forwarded-headers.ts";
+import { buildDownstreamHeaders } from "../../core/http/build-headers.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
 import type { Compression } from "../../core/websocket/compression.ts";
 import { listHandshakeHeaders, readHandshakeAnswer, readKey } from "../../core/websocket/handshake.ts";

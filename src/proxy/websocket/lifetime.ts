@@ -7,7 +7,7 @@ const MOST_LIFE_MS = 60 * 60_000;
 /** Without a response under way. A client that is needed again opens another one. */
 const MOST_IDLE_MS = 30 * 60_000;
 
-/** What the deadlines of a WebSocket depend on. */
+/** What the lifetime of a WebSocket depends on. */
 interface Circumstances {
   limits: Pick<RoundTripLimits, "firstByteMs" | "betweenBytesMs">;
   /** A response is under way. */
@@ -19,7 +19,7 @@ interface Circumstances {
 }
 
 /** How long a WebSocket may stay open, by the monotonic clock. Pings do not count: they say that a peer lives, not that it is used. */
-export class Deadlines {
+export class Lifetime {
   readonly #clock: Clock;
   readonly #openedAt: number;
   /** When a message or an event last passed. */

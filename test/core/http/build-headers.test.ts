@@ -6,7 +6,7 @@ import {
   buildDownstreamHeaders,
   buildUpstreamHeaders,
   type UpstreamHeaderOptions,
-} from "../../../src/core/http/forwarded-headers.ts";
+} from "../../../src/core/http/build-headers.ts";
 import { NO_SECRET, Secret } from "../../../src/core/secrets/secret.ts";
 
 const secret = new Secret("sk-real-one");

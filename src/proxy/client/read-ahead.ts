@@ -1,0 +1,37 @@
+import type { IncomingMessage } from "node:http";
+import type { SharedBuffer } from "../exchange/shared-buffer.ts";
+
+/**
+ * How much of a body Node reads before anyone takes it, that is, while the key is being read. Node notices that a client has
+ * disconnected only after reading everything it sent, and most requests fit into this.
+ */
+export const READ_AHEAD_BYTES = 1024 * 1024;
+
+/**
+ * Counts what Node reads of a request's body before anyone takes it, until `awaited` settles. If that is too much, reading
+ * pauses until then. `announcedBytes` is null for a chunked body, which may be of any size.
+ */
+export async function countReadAhead<T>(
+  req: IncomingMessage,
+  announcedBytes: number | null,
+  buffer: SharedBuffer,
+  awaited: Promise<T>,
+): Promise<T> {
+  const bytes = Math.min(announcedBytes ?? READ_AHEAD_BYTES, READ_AHEAD_BYTES);
+  buffer.resize(0, bytes);
+  const mayRead = buffer.hasRoom(bytes);
+  if (!mayRead) process.nextTick(() => stopReading(req));
+  try {
+    return await awaited;
+  } finally {
+    buffer.resize(bytes, 0);
+    if (!mayRead) req.socket.resume();
+  }
+}
+
+/** After what has arrived with the head, in the next tick. Without the `read`, Node would resume the socket in the one after. */
+function stopReading(req: IncomingMessage): void {
+  if (req.complete) return;
+  req.read(0);
+  req.socket.pause();
+}
