@@ -1,11 +1,16 @@
 import type { IncomingMessage } from "node:http";
-import type { SharedBuffer } from "../exchange/shared-buffer.ts";
 
 /**
  * How much of a body Node reads before anyone takes it, that is, while the key is being read. Node notices that a client has
  * disconnected only after reading everything it sent, and most requests fit into this.
  */
 export const READ_AHEAD_BYTES = 1024 * 1024;
+
+/** What counts the bytes that wait, as far as reading ahead goes: `SharedBuffer`. */
+interface ReadAheadBuffer {
+  resize(fromBytes: number, toBytes: number): void;
+  hasRoom(bytes: number): boolean;
+}
 
 /**
  * Counts what Node reads of a request's body before anyone takes it, until `awaited` settles. If that is too much, reading
@@ -14,7 +19,7 @@ export const READ_AHEAD_BYTES = 1024 * 1024;
 export async function countReadAhead<T>(
   req: IncomingMessage,
   announcedBytes: number | null,
-  buffer: SharedBuffer,
+  buffer: ReadAheadBuffer,
   awaited: Promise<T>,
 ): Promise<T> {
   const bytes = Math.min(announcedBytes ?? READ_AHEAD_BYTES, READ_AHEAD_BYTES);
