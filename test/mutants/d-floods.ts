@@ -63,7 +63,7 @@ export const FLOODS: readonly Mutant[] = [
   {
     ...D8,
     without: "a size limit for reading the body of a refused request",
-    file: "src/proxy/client/discard-body.ts",
+    file: "src/proxy/refusals/discard-body.ts",
     find: "if (drainedBytes > DRAIN_LIMIT_BYTES) stop();",
     replace: "",
   },
@@ -105,7 +105,7 @@ export const FLOODS: readonly Mutant[] = [
   {
     ...D8,
     without: "a time limit for reading the body of a refused request",
-    file: "src/proxy/client/discard-body.ts",
+    file: "src/proxy/refusals/discard-body.ts",
     find: "const timer = setTimeout(stop, DRAIN_LIMIT_MS);",
     replace: "const timer = setTimeout(stop, 2 ** 31 - 1);",
   },

@@ -8,7 +8,7 @@ export const READ_AHEAD_BYTES = 1024 * 1024;
 
 /** What counts the bytes that wait, as far as reading ahead goes: `SharedBuffer`. */
 interface ReadAheadBuffer {
-  resize(fromBytes: number, toBytes: number): void;
+  resize(before: number, after: number): void;
   hasRoom(bytes: number): boolean;
 }
 

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { CutBy } from "../../core/ledger/record.ts";
 import type { Refusal } from "../../core/refusals/refusal.ts";
-import { discardBody } from "../client/discard-body.ts";
+import { discardBody } from "../refusals/discard-body.ts";
 import type { Deadline } from "../upstream/deadline.ts";
 import type { UpstreamRequest } from "../upstream/upstream-request.ts";
 import type { Exchange } from "./exchange.ts";

@@ -2,7 +2,7 @@ import { STATUS_CODES, type IncomingMessage, type ServerResponse } from "node:ht
 import type { Socket } from "node:net";
 import type { Api } from "../../core/http/api.ts";
 import { renderRefusal, type Refusal } from "../../core/refusals/refusal.ts";
-import { discardBody, DRAIN_LIMIT_MS } from "../client/discard-body.ts";
+import { discardBody, DRAIN_LIMIT_MS } from "./discard-body.ts";
 
 /**
  * Sends a refusal. The rest of a body that is still arriving is discarded for a while before the connection closes: closing it

@@ -14,7 +14,7 @@ import { resetConnection } from "../client/reset-connection.ts";
 import { readArrival, type ClientRequest, type Exchange } from "../exchange/exchange.ts";
 import { SendQueue } from "../exchange/send-queue.ts";
 import type { SharedBuffer } from "../exchange/shared-buffer.ts";
-import { DRAIN_LIMIT_MS } from "../client/discard-body.ts";
+import { DRAIN_LIMIT_MS } from "../refusals/discard-body.ts";
 import type { Sender } from "../sender.ts";
 import type { ClientMessage } from "./client-messages.ts";
 import { Lifetime } from "./lifetime.ts";

@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 import { Readable } from "node:stream";
 import type { TestContext } from "node:test";
 import { listen } from "../../../src/proxy/client/listener.ts";
-import { DRAIN_LIMIT_MS } from "../../../src/proxy/client/discard-body.ts";
+import { DRAIN_LIMIT_MS } from "../../../src/proxy/refusals/discard-body.ts";
 import { startGate, withLimits, type TestGate } from "../../helpers/gate/gate.ts";
 import { beginRequest, rawClient, rawRequest, sendRaw } from "../../helpers/client/raw-client.ts";
 import { startTcpUpstream, waitUntilStill } from "../../helpers/upstream/tcp-upstream.ts";
