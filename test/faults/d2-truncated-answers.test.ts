@@ -12,7 +12,7 @@ import { TEST_KEY, withLimits } from "../helpers/gate/gate.ts";
 import { readMessages } from "../helpers/client/http-messages.ts";
 import { writeKeyFile } from "../helpers/keychain/key-file.ts";
 import { startBlockedGate } from "../helpers/gate/blocked-gate.ts";
-import { rawRequest, sendRaw, type RawClient } from "../helpers/client/raw-client.ts";
+import { beginRequest, rawRequest, sendRaw, type RawClient } from "../helpers/client/raw-client.ts";
 import { startRawUpstream } from "../helpers/upstream/raw-upstream.ts";
 import { startTcpUpstream, waitUntilStill } from "../helpers/upstream/tcp-upstream.ts";
 import { MESSAGE, MESSAGE_EVENTS } from "../helpers/upstream/scripted-upstream.ts";
@@ -235,35 +235,50 @@ for (const [what, field, frame] of [
   }
 }
 
-test(
-  "a complete response stays complete when a reset follows before the client has read it",
-  LIMIT,
-  async (t) => {
-    const body = JSON.stringify(MESSAGE);
-    // Sent in two parts: the second one waits for the client.
-    const [first = "", ...rest] = [body.slice(0, 9), body.slice(9), ""].map(
-      (part) => `${hexLength(part)}\r\n${part}\r\n`,
-    );
-    const upstream = await startRawUpstream(t, (_request, { socket }) => {
-      socket.write(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${first}`);
-    });
-    const { client, gate, ledger, port } = await startBlockedGate(t, upstream.baseUrl);
-    client.write(rawRequest(port));
-    while (upstream.requests.length === 0) await setImmediate();
-    await waitUntilStill(() => gate.openExchanges);
-    upstream.connections[0]?.socket.write(rest.join(""));
-    await waitUntilStill(() => gate.openExchanges);
-    upstream.connections[0]?.socket.resetAndDestroy();
-    await waitUntilStill(() => gate.openExchanges);
-    assert.equal(gate.openExchanges, 1);
-    let received = "";
-    client.setEncoding("latin1").on("data", (text: string) => (received = (received + text).slice(-4096)));
-    while (!received.endsWith("\r\n0\r\n\r\n")) await once(client, "data");
-    assert.equal(readMessages(received.replace(/^-+/, "")).messages[0]?.body, body);
-    const record = await ledger.only();
-    assert.deepEqual([record.outcome, record.cut_by, record.usage], ["completed", null, "final"]);
-  },
-);
+/** How the request of a response that is already there begins; its body may still be on its way. */
+const ASKED: readonly (readonly [what: string, begin: (port: number) => string])[] = [
+  ["", rawRequest],
+  [", and before it has sent all of its request", (port) => `${beginRequest(port, "Content-Length: 2")}{`],
+];
+
+for (const [what, begin] of ASKED) {
+  test(
+    `a complete response stays complete when a reset follows before the client has read it${what}`,
+    LIMIT,
+    async (t) => {
+      const body = JSON.stringify(MESSAGE);
+      // Sent in two parts: the second one waits for the client.
+      const [first = "", ...rest] = [body.slice(0, 9), body.slice(9), ""].map(
+        (part) => `${hexLength(part)}\r\n${part}\r\n`,
+      );
+      const upstream = await startRawUpstream(
+        t,
+        (_request, { socket }) => {
+          socket.write(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${first}`);
+        },
+        { at: "head" },
+      );
+      const { client, gate, ledger, port } = await startBlockedGate(t, upstream.baseUrl);
+      client.write(begin(port));
+      while (upstream.connections.every(({ received }) => received === "")) await setImmediate();
+      await waitUntilStill(() => gate.openExchanges);
+      upstream.connections[0]?.socket.write(rest.join(""));
+      await waitUntilStill(() => gate.openExchanges);
+      upstream.connections[0]?.socket.resetAndDestroy();
+      await waitUntilStill(() => gate.openExchanges);
+      assert.equal(gate.openExchanges, 1);
+      let received = "";
+      client
+        .setEncoding("latin1")
+        .on("data", (text: string) => (received = (received + text).slice(-4096)))
+        .on("error", () => {});
+      while (!received.endsWith("\r\n0\r\n\r\n")) await once(client, "data");
+      assert.equal(readMessages(received.replace(/^-+/, "")).messages[0]?.body, body);
+      const record = await ledger.only();
+      assert.deepEqual([record.outcome, record.cut_by, record.usage], ["completed", null, "final"]);
+    },
+  );
+}
 
 test(
   "a response whose TLS connection ends without close_notify is truncated for the client too",

@@ -2,7 +2,6 @@
 // configurable limit, with 504 where no response has begun, and its connection is closed.
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import type { Socket } from "node:net";
 import { Readable } from "node:stream";
 import { test, type TestContext } from "node:test";
 import { setImmediate } from "node:timers/promises";
@@ -95,15 +94,6 @@ test("the connection of an upstream that hangs within the TLS handshake is close
   await closed;
 });
 
-/** Sends a chunk every 10 ms until the chunks or the connection end. */
-function drip(socket: Socket, chunks: Iterator<string>): void {
-  const timer = setInterval(() => {
-    const { value, done } = chunks.next();
-    if (done === true || socket.destroyed) clearInterval(timer);
-    else socket.write(value);
-  }, 10);
-}
-
 function* repeatForever(chunk: string): Generator<string> {
   for (;;) yield chunk;
 }
@@ -111,25 +101,39 @@ function* repeatForever(chunk: string): Generator<string> {
 const HEAD = "HTTP/1.1 200 OK\r\ncontent-type: te";
 const HINTS = "HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n";
 
-const BEFORE_HEAD: [what: string, act: (socket: Socket) => void][] = [
-  ["sends nothing", () => {}],
-  ["stops within its head", (socket) => void socket.write(HEAD)],
-  ["sends only early hints", (socket) => void socket.write(HINTS)],
-  ["drips its head byte by byte", (socket) => drip(socket, `${HEAD}${"x".repeat(9_000)}`[Symbol.iterator]())],
-  ["sends early hints forever", (socket) => drip(socket, repeatForever(HINTS))],
+/** What an upstream sends before it hangs, and what a dripping one sends in each millisecond. */
+const BEFORE_HEAD: [what: string, sent: string, dripped: Iterable<string>][] = [
+  ["sends nothing", "", []],
+  ["stops within its head", HEAD, []],
+  ["sends only early hints", HINTS, []],
+  ["drips its head byte by byte", "", HEAD + "x".repeat(60)],
+  ["sends early hints forever", HINTS, repeatForever(HINTS)],
 ];
 
-for (const [what, act] of BEFORE_HEAD) {
+for (const [what, sent, dripped] of BEFORE_HEAD) {
   test(
     `an upstream that ${what} causes a 504 after the limit on the first byte, and its connection is closed`,
     LIMIT,
     async (t) => {
       const { upstream, gate } = await startGateWithRawUpstream(
         t,
-        (_request, { socket }) => act(socket),
+        (_request, { socket }) => void socket.write(sent),
         withLimits({ firstByteMs: 60 }),
       );
-      const client = await sendRaw(t, gate.port);
+      const client = await rawClient(t, gate.port);
+      const pass = holdTime(t);
+      client.write(rawRequest(gate.port));
+      while (upstream.requests.length === 0) await setImmediate();
+      await waitUntilStill(() => gate.gate.openExchanges);
+      const drops = dripped[Symbol.iterator]();
+      for (let ms = 0; ms < 59; ms += 1) {
+        upstream.connections[0]?.socket.write(drops.next().value ?? "");
+        await setImmediate();
+        pass(1);
+      }
+      assert.deepEqual([gate.gate.openExchanges, gate.ledger.records.length], [1, 0]);
+      // Less than the limit, so that whoever counts from the last byte waits longer.
+      pass(30);
       await assertTimeout(client, /(?:it sent nothing|it read none of it) for 60 ms .*limits\.firstByteMs/);
       await upstream.connections[0]?.closed;
       const record = await gate.ledger.only();
