@@ -5,6 +5,7 @@ import { BRAKES } from "./brakes.ts";
 import { BUDGET_BOUNDS } from "./budget-bounds.ts";
 import { BUDGETS } from "./budgets.ts";
 import { CACHE_SESSIONS } from "./cache-sessions.ts";
+import { BEDROCK_FRAMES } from "./bedrock-frames.ts";
 import { CHOICES, CHOSEN_UPSTREAMS } from "./choices.ts";
 import { CONFIGURATION } from "./configuration.ts";
 import { FALLBACKS } from "./fallbacks.ts";
@@ -38,6 +39,7 @@ export const PROPERTIES: readonly Property[] = [
   ...REDACTOR,
   ...METERS,
   ...GEMINI,
+  ...BEDROCK_FRAMES,
   ...VALID_RESPONSES,
   ...MEMORY,
   ...REQUEST_SCAN,

@@ -13,13 +13,13 @@ export const MAX_RETAINED_BYTES = 1024 * 1024;
  */
 export function feedRepeatedly(
   setup: MeterSetup,
-  head: string,
+  head: string | Buffer,
   filler: string,
   total: number,
 ): { retained: number; reading: MeterReading } {
   const chunk = Buffer.alloc(CHUNK_BYTES);
   const meter = createMeter(setup);
-  meter.feed(Buffer.from(head));
+  meter.feed(typeof head === "string" ? Buffer.from(head) : head);
   meter.feed(chunk.fill(filler));
   const before = measureUsedMemory();
   for (let fed = CHUNK_BYTES; fed < total; fed += CHUNK_BYTES) meter.feed(chunk.fill(filler));

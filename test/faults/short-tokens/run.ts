@@ -3,7 +3,7 @@
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
-import { request, type IncomingMessage } from "node:http";
+import { request, type ClientRequest, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
@@ -24,6 +24,7 @@ const FAKE_CLOCK = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1";
 interface Failed {
   at: number;
   until: number;
+  /** 0 if the connection was reset. */
   status: number;
 }
 
@@ -117,10 +118,15 @@ async function sendOne({ port }: Daemon, failed: Failed[]): Promise<void> {
     agent: false,
   });
   sent.end(JSON.stringify({ model: "m", max_tokens: 1, messages: [] }));
+  const status = await statusOf(sent).catch(() => 0);
+  if (status !== 200) failed.push({ at, until: uptimeMs(), status });
+}
+
+async function statusOf(sent: ClientRequest): Promise<number> {
   const [response] = (await once(sent, "response")) as [IncomingMessage];
   response.resume();
   await once(response, "end");
-  if (response.statusCode !== 200) failed.push({ at, until: uptimeMs(), status: response.statusCode ?? 0 });
+  return response.statusCode ?? 0;
 }
 
 /** The daemon's files and outputs that contain a token. */
