@@ -166,7 +166,9 @@ function reasonsOf(sums: Figures): string[] {
   const reasons = [
     ...(uncounted === 0
       ? []
-      : [`${count(uncounted)} of ${count(sums["requests"])} requests have no final token counts`]),
+      : [
+          `${count(uncounted)} of ${count(sums["requests"])} requests ${uncounted === 1 ? "has" : "have"} no final token counts`,
+        ]),
     ...(all.length === 0 ? [] : [`not all prices are known of ${names.join(", ")}`]),
   ];
   return reasons.length === 0 ? [] : [`≥ means at least: ${reasons.join(", and ")}.`];

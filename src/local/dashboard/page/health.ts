@@ -1,6 +1,7 @@
-import { element, replaceContents, withCommand } from "./elements.ts";
+import { element, replaceContents, withCopiedCommand } from "./elements.ts";
 import type { Limits, Status } from "./feed-types.ts";
 import { FeedError, readFeed } from "./feeds.ts";
+import { isUnused, verdictOf } from "./health/verdict.ts";
 import { meterItem } from "./meter-item.ts";
 import { budgetMeters, limitMeters, type Meter } from "./meters.ts";
 import { formatBytes, formatCount, formatNear } from "./numbers.ts";
@@ -49,7 +50,9 @@ function showHealth(parent: HTMLElement, status: Status, moved: Limits | null): 
   // What is wrong comes first; the order stays otherwise.
   const sorted = parts.toSorted((one, other) => TONES.indexOf(one.tone) - TONES.indexOf(other.tone));
   const columns = element("div", { class: "parts" }, element("div"), element("div"));
-  replaceContents(parent, element("p", { class: "verdict-line" }, describeAll(parts)), columns);
+  const tones = parts.flatMap((one) => one.tones);
+  const verdict = verdictOf(tones, status.upstreams);
+  replaceContents(parent, element("p", { class: "verdict-line" }, verdict), columns);
   for (const one of sorted) shortest([...columns.children]).append(section(one));
 }
 
@@ -59,23 +62,10 @@ function shortest(columns: readonly Element[]): Element {
   return second.offsetParent !== null && second.offsetHeight < first.offsetHeight ? second : first;
 }
 
-/** Says in a sentence whether all is well. */
-function describeAll(parts: readonly Part[]): string {
-  const count = (tone: RowTone) =>
-    parts.reduce((sum, { tones }) => sum + tones.filter((one) => one === tone).length, 0);
-  const [wrong, open] = [count("failure"), count("warning")];
-  if (wrong + open === 0) return "Everything works.";
-  const said = [
-    ...(wrong === 0 ? [] : [`${wrong === 1 ? "1 thing is" : `${formatCount(wrong)} things are`} wrong`]),
-    ...(open === 0 ? [] : [`${formatCount(open)} ${open === 1 ? "needs" : "need"} attention`]),
-  ];
-  return `${said.join(", ")}. The rest works.`;
-}
-
 /** How to set a budget, where there is none. */
 function noBudget(): Part {
   const hint = "None is set. To set one, type: tollkeeper budget set --all --usd 20 --per day";
-  const contents = element("div", {}, ...withCommand(hint));
+  const contents = element("div", {}, ...withCopiedCommand(hint));
   return { title: "Budgets", contents, tone: "", tones: [], isIdle: true };
 }
 
@@ -110,9 +100,30 @@ function part(title: string, lines: readonly Line[], isIdle = false): Part {
   return { title, contents: element("ul", {}, ...items), tone: worstOf(tones), tones, isIdle };
 }
 
+/** A phone has room for what is not well, and for the names of the others. */
+const PHONE = matchMedia("(width < 32rem)");
+/** The parts that a person has opened; they stay open while the view is renewed. */
+const opened = new Set<string>();
+
 function section({ title, contents, tone, isIdle }: Part): HTMLElement {
   const state = tone || (isIdle ? "idle" : "good");
-  return element("section", { class: `part of-${state}` }, element("h2", {}, title), contents);
+  const heading = element("h2", {}, title);
+  const isFolded = state === "good" && PHONE.matches;
+  return element(
+    "section",
+    { class: `part of-${state}` },
+    ...(isFolded ? [folded(title, heading, contents)] : [heading, contents]),
+  );
+}
+
+function folded(title: string, heading: HTMLElement, contents: HTMLElement): HTMLElement {
+  const details = element("details", {}, element("summary", {}, heading), contents);
+  details.open = opened.has(title);
+  details.addEventListener("toggle", () => {
+    if (details.open) opened.add(title);
+    else opened.delete(title);
+  });
+  return details;
 }
 
 function daemonLines({
@@ -133,7 +144,9 @@ function daemonLines({
       ...(state !== "serving" && { tone: "failure" }),
     },
     { text: `Listens on ${listening.join(" and ")}` },
-    { text: `${formatCount(rest.open_exchanges)} requests are running` },
+    {
+      text: `${formatCount(rest.open_exchanges)} ${rest.open_exchanges === 1 ? "request is" : "requests are"} running`,
+    },
     ...(last === null || isSaid
       ? []
       : [
@@ -163,14 +176,6 @@ function upstreamLines(upstream: Status["upstreams"][number]): Line[] {
 function describeWorked(worked: string | null, hasRequests: boolean): string {
   if (worked !== null) return `Last worked ${formatNear(worked)}`;
   return hasRequests ? "Has not worked since the daemon started" : "No request has ended yet";
-}
-
-function isUnused({
-  worked_at: worked,
-  last_exchange: last,
-  is_sandbox: isSandbox,
-}: Status["upstreams"][number]): boolean {
-  return worked === null && last === null && !isSandbox;
 }
 
 function failureLine(

@@ -2,7 +2,7 @@ import type { RunningRequest } from "../../../core/ledger/running-request.ts";
 import { element } from "./elements.ts";
 import type { FeedEntry, Running, UsageReport } from "./feed-types.ts";
 import { readFeed, readRecords } from "./feeds.ts";
-import { costSoFar } from "./live/cost-so-far.ts";
+import { nothingYet } from "./frame/empty.ts";
 import { LiveCosts } from "./live/live-costs.ts";
 import {
   ENDED_HEADS,
@@ -16,7 +16,8 @@ import {
   toneOfRunning,
   type Cells,
 } from "./live/live-rows.ts";
-import { formatCount, formatDollars } from "./numbers.ts";
+import { RunningCosts } from "./live/running-costs.ts";
+import { formatCount } from "./numbers.ts";
 import { showRecord } from "./record-dialog.ts";
 import { dayRow } from "./table.ts";
 import { dayOf, TIME_ZONE } from "./times.ts";
@@ -32,6 +33,8 @@ export class LiveView {
   readonly #ended: FeedEntry[] = [];
   #running: Running = { total: 0, requests: [] };
   #isPaused = false;
+  /** Whether the requests that ended before are known. */
+  #isLoaded = false;
   #filter = "";
   /** What today cost, as {@link costOf} writes it; empty until that is known. */
   #today = "";
@@ -48,8 +51,13 @@ export class LiveView {
   /** The row of each entry that was last drawn. */
   readonly #endedRowOf = new WeakMap<FeedEntry, HTMLElement>();
   readonly #costs = new LiveCosts((entry) => this.#redrawEnded(entry));
+  readonly #runningCosts = new RunningCosts();
   readonly #count = element("span", { attributes: { role: "status" } });
   readonly #pauseButton = element("button", { onclick: () => this.#togglePause() }, "Pause");
+  /** What there is to do with requests: to filter them, and to have them stay. */
+  readonly #choices = element("div", { class: "choices" });
+  readonly #tables = element("div", { class: "scroll" });
+  readonly #empty = nothingYet("Nothing is running");
   readonly #element = this.#build();
 
   /** Shows itself in `parent`. */
@@ -80,6 +88,7 @@ export class LiveView {
     const known = new Set(this.#ended.map((entry) => ("id" in entry ? entry.id : "")));
     const records = await readRecords({ lines: String(LAST_RECORDS) });
     this.#ended.push(...records.filter(({ id }) => !known.has(id)).toReversed());
+    this.#isLoaded = true;
     if (this.#element.isConnected) this.#draw();
   }
 
@@ -91,7 +100,9 @@ export class LiveView {
       if (!isShown) return;
       this.#drawRunning();
       // As this comes each second, no timer is needed.
-      if (!document.hidden) void this.#costs.read(this.#ended);
+      if (document.hidden) return;
+      void this.#costs.read(this.#ended);
+      void this.#runningCosts.read(this.#running.requests, this.#ended);
       return;
     }
     this.#ended.unshift(data as FeedEntry);
@@ -105,22 +116,21 @@ export class LiveView {
       this.#filter = input.value;
       this.#draw();
     });
+    this.#choices.append(element("label", {}, "Tool or model ", input), this.#pauseButton);
+    this.#tables.append(
+      element(
+        "div",
+        { class: "now" },
+        tableOf(this.#runningCaption, RUNNING_HEADS, this.#runningBody, "two-lines running"),
+      ),
+      tableOf(this.#endedCaption, ENDED_HEADS, this.#endedBody, "two-lines"),
+    );
     return element(
       "section",
       { class: "live" },
-      element(
-        "div",
-        { class: "controls" },
-        element("label", {}, "Tool or model ", input),
-        this.#pauseButton,
-        this.#count,
-      ),
-      element(
-        "div",
-        { class: "scroll" },
-        tableOf(this.#runningCaption, RUNNING_HEADS, this.#runningBody, "two-lines running"),
-        tableOf(this.#endedCaption, ENDED_HEADS, this.#endedBody, "two-lines"),
-      ),
+      element("div", { class: "controls" }, this.#count, this.#choices),
+      this.#empty,
+      this.#tables,
     );
   }
 
@@ -153,7 +163,11 @@ export class LiveView {
     const { total, requests } = this.#running;
     this.#runningCaption.textContent = total === 0 ? "Nothing is running" : "Running";
     this.#nameRunning();
-    const shown = requests.filter((request) => this.#isMeant(runningCells(request, null)));
+    this.#showWhatThereIs();
+    // The oldest first: what hangs is at the top, and new ones do not move the others.
+    const shown = requests
+      .filter((request) => this.#isMeant(runningCells(request, null)))
+      .toSorted((one, other) => Date.parse(one.ts) - Date.parse(other.ts));
     const ids = new Set(shown.map(({ id }) => id));
     for (const [id, row] of this.#runningRows) {
       if (ids.has(id)) continue;
@@ -163,22 +177,27 @@ export class LiveView {
     shown.forEach((request, at) => this.#drawRunningRow(request, at));
   }
 
-  /** Says how many run, what they cost at least as far as that is known, and what today cost. */
+  /** Says how many run, and what today cost. */
   #nameRunning(): void {
-    const { total, requests } = this.#running;
-    const cost = requests.reduce((sum, request) => sum + (costSoFar(request, this.#ended) ?? 0), 0);
     this.#count.textContent = [
-      `${formatCount(total)} running`,
-      ...(cost === 0 ? [] : [`≥${formatDollars(cost)} so far`]),
+      `${formatCount(this.#running.total)} running`,
       ...(this.#today === "" ? [] : [`today ${this.#today}`]),
       ...(this.#isPaused ? ["paused"] : []),
-    ].join(", ");
+    ].join(" · ");
+  }
+
+  /** Without any request there is nothing to filter, but something to do. */
+  #showWhatThereIs(): void {
+    const isEmpty = this.#ended.length + this.#running.total === 0;
+    this.#empty.hidden = !isEmpty || !this.#isLoaded;
+    this.#choices.hidden = isEmpty;
+    this.#tables.hidden = isEmpty;
   }
 
   /** Leaves the rows of those that go on where they are, so that a click on one, or the focus, is not lost. */
   #drawRunningRow(request: RunningRequest, at: number): void {
     const { id } = request;
-    const cells = runningCells(request, costSoFar(request, this.#ended));
+    const cells = runningCells(request, this.#runningCosts.of(request, this.#ended));
     const tone = toneOfRunning(request);
     const known = this.#runningRows.get(id);
     if (known !== undefined) return rewrite(known, cells, tone);
@@ -200,6 +219,7 @@ export class LiveView {
   }
 
   #nameEnded(): void {
+    this.#showWhatThereIs();
     const none = this.#ended.length === 0 ? "No request has ended yet" : "No request matches";
     this.#endedCaption.textContent = this.#endedBody.childElementCount > 0 ? "Ended" : none;
   }

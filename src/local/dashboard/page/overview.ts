@@ -122,13 +122,15 @@ export async function renderOverview(
 }
 
 const TODAY = { since: "today" };
+const MONTH = { since: "month" };
 const NOTHING_SAID = { cost: false, before: false };
 
 /** What the cards say of a period: the cost of today and of this month, each beside the same part of the one before. */
-function saidByCards(state: State, now: Date): typeof NOTHING_SAID {
-  const { from, isUntilNow } = spanOf(state, now);
-  const isOf = (since: string) => isUntilNow && from.getTime() === spanOf({ since }, now).from.getTime();
-  return { cost: isOf("today") || isOf("month"), before: state.since === "today" || state.since === "month" };
+function saidByCards({ since }: State, now: Date): typeof NOTHING_SAID {
+  const isCard = since === "today" || since === "month";
+  // Once a month, 30 days are this month.
+  const isMonth = since === "30d" && dayOf(spanOf({ since }, now).from) === dayOf(spanOf(MONTH, now).from);
+  return { cost: isCard || isMonth, before: isCard };
 }
 
 /** Says what the chart shows, also where the reader has not chosen it. */

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { UsageRecord } from "../../../../src/core/ledger/record.ts";
+import { describeRunning } from "../../../../src/core/ledger/running-request.ts";
 import { noBrowser } from "../../../helpers/client/browser.ts";
 import { openChromium } from "../../../helpers/client/chromium.ts";
 import { servePage } from "../../../helpers/client/served-page.ts";
@@ -17,7 +18,7 @@ test("a request that ends while the page is open gets its cost", { skip }, async
   const daemon = await startDaemon(t);
   const { page, problems } = await openChromium(t);
   await page.goto(`${daemon.url}/#/live`);
-  await page.waitForSelector('caption:text-is("No request has ended yet")');
+  await page.waitForSelector('.empty h2:text-is("Nothing is running")');
   await (await post(daemon, "/t/codex/v1/messages", BODY)).text();
   // What the sandbox answers.
   await page.waitForSelector(`${COST}:text-is("free")`);
@@ -46,7 +47,8 @@ test(
     const live = await feed;
     const send = (event: string, data: object) =>
       live.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
-    const beat = () => send("running", { total: 0, requests: [] });
+    const waiting = describeRunning(usageRecord({ tokens: null }));
+    const beat = () => send("running", { total: 1, requests: [waiting] });
     const timer = setInterval(beat, 50);
     t.after(() => clearInterval(timer));
     await page.waitForSelector('caption:text-is("No request has ended yet")');

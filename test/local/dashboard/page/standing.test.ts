@@ -64,61 +64,62 @@ async function open(page: Page, url: string, question: string): Promise<void> {
   await page.waitForSelector('main[aria-busy="false"] .chart svg');
 }
 
-test("the chart begins on the first screen, also under a banner of two commands", { skip }, async (t) => {
+test("a budget that refuses because of a model without a price", { skip }, async (t) => {
   const daemon = await startRefusing(t);
-  for (const [width, height, most] of [
-    [1_440, 900, 480],
-    [390, 844, 850],
-  ] as const) {
-    const { page, problems } = await openChromium(t, { viewport: { width, height }, timezoneId: "UTC" });
-    for (const since of ["today", "30d", "month"]) {
-      await open(page, daemon.url, `since=${since}`);
-      await page.waitForSelector('.notices .failure:has-text("is assumed for odd")');
-      const top = Number(await page.evaluate("document.querySelector('.chart').getBoundingClientRect().top"));
-      assert.ok(top <= most, `${since}, ${width} pixels wide: ${top}`);
-      // It would say the opposite of the banner.
-      assert.equal(await page.locator(".unusual").isVisible(), false);
+  await t.test("the chart begins on the first screen, also under a banner of two commands", async (step) => {
+    for (const [width, height, most] of [
+      [1_440, 900, 480],
+      [390, 844, 850],
+    ] as const) {
+      const { page, problems } = await openChromium(step, { viewport: { width, height }, timezoneId: "UTC" });
+      for (const since of ["today", "30d", "month"]) {
+        await open(page, daemon.url, `since=${since}`);
+        await page.waitForSelector('.notices .failure:has-text("is assumed for odd")');
+        const top = Number(
+          await page.evaluate("document.querySelector('.chart').getBoundingClientRect().top"),
+        );
+        assert.ok(top <= most, `${since}, ${width} pixels wide: ${top}`);
+        // It would say the opposite of the banner.
+        assert.equal(await page.locator(".unusual").isVisible(), false);
+      }
+      assert.deepEqual(problems, []);
     }
-    assert.deepEqual(problems, []);
-  }
-});
+  });
 
-test(
-  "on a phone, bars are of what refuses, warns or is half used; the others are in health",
-  { skip },
-  async (t) => {
-    const daemon = await startRefusing(t);
-    const { page } = await openChromium(t, { timezoneId: "UTC" });
-    const shown = async (width: number) => {
-      await page.setViewportSize({ width, height: 844 });
-      await open(page, daemon.url, "since=today");
-      return page.locator(".standing .meter:visible div:first-child span:first-child").allTextContents();
-    };
-    const much = ["all tools per day", "codex per day"];
-    const all = await shown(1_440);
-    assert.deepEqual([all.slice(0, 2), all.length], [much, 4]);
-    assert.deepEqual(await shown(390), much);
-    assert.deepEqual(await page.locator(".standing .more:visible").allTextContents(), ["All 5 in health"]);
-    // One note in each card.
-    const notes = page.locator(".standing .card:not(.meters) small:visible");
-    assert.equal(await notes.count(), 2);
-  },
-);
+  await t.test(
+    "on a phone, bars are of what refuses, warns or is half used; the others are in health",
+    async (step) => {
+      const { page } = await openChromium(step, { timezoneId: "UTC" });
+      const shown = async (width: number) => {
+        await page.setViewportSize({ width, height: 844 });
+        await open(page, daemon.url, "since=today");
+        return page.locator(".standing .meter:visible div:first-child span:first-child").allTextContents();
+      };
+      const much = ["all tools per day", "codex per day"];
+      const all = await shown(1_440);
+      assert.deepEqual([all.slice(0, 2), all.length], [much, 4]);
+      assert.deepEqual(await shown(390), much);
+      assert.deepEqual(await page.locator(".standing .more:visible").allTextContents(), ["All 5 in health"]);
+      // One note in each card.
+      const notes = page.locator(".standing .card:not(.meters) small:visible");
+      assert.equal(await notes.count(), 2);
+    },
+  );
 
-test("each remedy of the banner is copied as it has to be typed, in every view", { skip }, async (t) => {
-  const daemon = await startRefusing(t);
-  const { page } = await openChromium(t, { permissions: ["clipboard-read", "clipboard-write"] });
-  for (const view of ["overview", "live"]) {
-    await page.goto(`${daemon.url}/#/${view}`);
-    const buttons = page.locator('.notices button:text-is("Copy")');
-    await buttons.nth(1).waitFor();
-    const copied: unknown[] = [];
-    for (const at of [0, 0]) {
-      await buttons.nth(at).click();
-      copied.push(await page.evaluate("navigator.clipboard.readText()"));
+  await t.test("each remedy of the banner is copied as it has to be typed, in every view", async (step) => {
+    const { page } = await openChromium(step, { permissions: ["clipboard-read", "clipboard-write"] });
+    for (const view of ["overview", "live"]) {
+      await page.goto(`${daemon.url}/#/${view}`);
+      const buttons = page.locator('.notices button:text-is("Copy")');
+      await buttons.nth(1).waitFor();
+      const copied: unknown[] = [];
+      for (const at of [0, 0]) {
+        await buttons.nth(at).click();
+        copied.push(await page.evaluate("navigator.clipboard.readText()"));
+      }
+      assert.deepEqual(copied, ["tollkeeper prices odd", "tollkeeper budget lift --all"]);
     }
-    assert.deepEqual(copied, ["tollkeeper prices odd", "tollkeeper budget lift --all"]);
-  }
+  });
 });
 
 test("today is beside yesterday by this time, and no headline repeats a card", { skip }, async (t) => {
@@ -134,36 +135,30 @@ test("today is beside yesterday by this time, and no headline repeats a card", {
   assert.deepEqual(problems, []);
 });
 
-for (const [began, isInPart] of [
-  [1, true],
-  [2, true],
-  [3, true],
-  [4, false],
-] as const)
-  test(
-    `two days are ${isInPart ? "not " : ""}compared by shares with the two before, if recording began ${began} days ago`,
-    {
-      skip,
-    },
-    async (t) => {
+test(
+  "two days are compared by shares with the two before, unless recording began among those or later",
+  {
+    skip,
+  },
+  async (t) => {
+    const daemon = await startWithRecords(t, []);
+    const { page, problems } = await openChromium(t, { timezoneId: "UTC" });
+    const [from, to] = [1, 0].map((days) => request(days, 1).ts.slice(0, 10));
+    for (const [began, expected] of [
+      [1, "the 2 days before: $0.00, recorded since yesterday"],
+      [2, "the 2 days before: $1.00, recorded since SINCE"],
+      [3, "the 2 days before: $2.00, recorded since SINCE"],
+      [4, "0% on the 2 days before ($2.00)"],
+    ] as const) {
       const records = Array.from({ length: began + 1 }, (_, at) => request(at, 1));
-      const daemon = await startWithRecords(t, records);
-      const { page, problems } = await openChromium(t, { timezoneId: "UTC" });
-      const [from, to] = [1, 0].map((days) => request(days, 1).ts.slice(0, 10));
+      writeRecords(daemon, records);
       await open(page, daemon.url, `since=${from}&until=${to}`);
-      const known = Math.max(0, Math.min(2, began - 1));
       const since = formatDay(records.at(-1)?.ts.slice(0, 10) ?? "");
-      assert.equal(
-        await page.textContent(".period span"),
-        isInPart
-          ? `the 2 days before: $${known}.00, recorded since ${since}`
-          : "0% on the 2 days before ($2.00)",
-      );
-      const before = (await page.locator(".glance small").allTextContents()).filter((text) =>
-        /^before: \d/.test(text),
-      );
-      const shares = before.filter((text) => /\((?:[+−][\d,]+%|0%|×[\d,]+)\)$/.test(text));
-      assert.equal(shares.length, isInPart ? 0 : 2, before.join());
-      assert.deepEqual(problems, []);
-    },
-  );
+      assert.equal(await page.textContent(".period span"), expected.replace("SINCE", since));
+      const texts = await page.locator(".glance small").allTextContents();
+      const shares = texts.filter((text) => /^before: .*\((?:[+−][\d,]+%|0%|×[\d,]+)\)$/.test(text));
+      assert.equal(shares.length, began === 4 ? 2 : 0, texts.join());
+    }
+    assert.deepEqual(problems, []);
+  },
+);

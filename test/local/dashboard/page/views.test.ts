@@ -168,8 +168,7 @@ test("health says in words how the daemon is, with the figures of budget --json"
   await page.goto(`${next.url}/#/health`);
   await page.waitForSelector(".part [role=meter]");
   const text = (await page.textContent("main")) ?? "";
-  // Two of the three budgets are spent or nearly so, or the test of the bars below fails.
-  assert.match(text, /^(?:Everything works\.|.* The rest works\.)/);
+  assert.match(text, /^[^.]+\. No upstream was contacted yet\./);
   assert.match(text, /tollkeeper [\d.]+ is serving, since/);
   assert.match(text, /defaultnot needed yetfile /);
   assert.match(text, /\d [kMGT]B free on the disk/);

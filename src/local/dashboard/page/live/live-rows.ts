@@ -25,13 +25,31 @@ export type Cells = readonly [
   end: string,
 ];
 
-const SHARED_HEADS = ["tool", "model", "project", "tokens in", "from cache", "tokens out"];
-export const RUNNING_HEADS: readonly string[] = ["since", ...SHARED_HEADS, "age", "cost", "state"];
-export const ENDED_HEADS: readonly string[] = ["time", ...SHARED_HEADS, "took", "cost", "outcome"];
+const SHARED_HEADS = ["tool", "model", "project", "tokens in", "from cache"];
+/** Services count the tokens out at the end: in their place is the time to the first one. */
+export const RUNNING_HEADS: readonly string[] = [
+  "since",
+  ...SHARED_HEADS,
+  "first token",
+  "age",
+  "cost",
+  "state",
+];
+export const ENDED_HEADS: readonly string[] = [
+  "time",
+  ...SHARED_HEADS,
+  "tokens out",
+  "took",
+  "cost",
+  "outcome",
+];
 const PROJECT_AT = ENDED_HEADS.indexOf("project");
 
+/** How a row of a request that runs stands out: what streams has a dot that pulses. */
+type RunningTone = RowTone | "streaming";
+
 /** A row whose first cell opens the whole record. */
-export function rowOf([time, ...cells]: Cells, onclick: () => void, tone: RowTone = ""): HTMLElement {
+export function rowOf([time, ...cells]: Cells, onclick: () => void, tone: RunningTone = ""): HTMLElement {
   return element(
     "tr",
     { class: tone },
@@ -52,7 +70,7 @@ function columnAt(at: number): Record<string, string> {
 }
 
 /** Writes other contents into a row; its first cell stays. */
-export function rewrite(row: HTMLElement, cells: Cells, tone: RowTone): void {
+export function rewrite(row: HTMLElement, cells: Cells, tone: RunningTone): void {
   row.className = tone;
   row.querySelectorAll("td").forEach((cell, column) => {
     const content = toPrintable(cells[column + 1] ?? "");
@@ -88,6 +106,7 @@ export function tableOf(
 /** @param cost - what it costs at least, in dollars; null where that is not known */
 export function runningCells(request: RunningRequest, cost: number | null): Cells {
   const { ts, tool, model, model_requested: requested, project, upstream, duration_ms: age } = request;
+  const { ttft_ms: ttft } = request;
   const [input, cached] = usedCells(request);
   return [
     timeOf(ts),
@@ -96,11 +115,10 @@ export function runningCells(request: RunningRequest, cost: number | null): Cell
     project ?? "",
     input,
     cached,
-    // Services count it at the end.
-    "",
+    ttft === null ? "" : formatSeconds(ttft),
     formatAge(age),
     costCell(upstream, cost),
-    describeState(request),
+    ttft === null ? "waiting for the first token" : "streaming",
   ];
 }
 
@@ -110,26 +128,25 @@ function costCell(upstream: string, cost: number | null): string {
   return cost === null ? "" : `≥${formatDollars(cost)}`;
 }
 
+/** From there on, seconds say nothing. */
+const LONG_MINUTES = 10;
+
 /** Whole seconds: tenths would only flicker. */
 function formatAge(ms: number): string {
   const seconds = Math.floor(ms / 1_000);
   const minutes = Math.floor(seconds / 60);
   if (minutes === 0) return `${seconds} s`;
-  return minutes < 60
-    ? `${minutes} min ${seconds % 60} s`
-    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
-}
-
-function describeState({ ttft_ms: ttft }: RunningRequest): string {
-  return ttft === null ? "waiting for the first token" : `streaming, first token ${formatSeconds(ttft)}`;
+  if (minutes < LONG_MINUTES) return `${minutes} min ${seconds % 60} s`;
+  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
 /** A request that waits longer for its first token stands out. */
 const LONG_WAIT_MS = 30_000;
 
 /** How a running request stands out. */
-export function toneOfRunning({ ttft_ms: ttft, duration_ms: age }: RunningRequest): RowTone {
-  return ttft === null && age >= LONG_WAIT_MS ? "warning" : "";
+export function toneOfRunning({ ttft_ms: ttft, duration_ms: age }: RunningRequest): RunningTone {
+  if (ttft !== null) return "streaming";
+  return age >= LONG_WAIT_MS ? "warning" : "";
 }
 
 export function endedCells(entry: FeedEntry): Cells {

@@ -105,7 +105,9 @@ function whyAtLeast({ cost_is_exact: isExact, requests, partial, absent, unprice
   const reasons = [
     ...(uncounted === 0
       ? []
-      : [`${formatCount(uncounted)} of ${formatCount(requests)} requests have no final token counts`]),
+      : [
+          `${formatCount(uncounted)} of ${formatCount(requests)} requests ${uncounted === 1 ? "has" : "have"} no final token counts`,
+        ]),
     ...(models.length === 0 ? [] : [`not all prices are known of ${names.join(", ")}`]),
   ];
   return reasons.length === 0 ? "" : `≥ means at least: ${reasons.join(", and ")}.`;
