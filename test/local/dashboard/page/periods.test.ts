@@ -6,7 +6,7 @@ import type { UsageRecord } from "../../../../src/core/ledger/record.ts";
 import { noBrowser } from "../../../helpers/client/browser.ts";
 import { openChromium } from "../../../helpers/client/chromium.ts";
 import {
-  dollars,
+  costOf,
   expectedGlance,
   expectedTable,
   readGlance,
@@ -131,7 +131,7 @@ async function assertChart(page: Page, usage: string, by: string, days: number):
   const known = new Map(
     rowsOf(usage)
       .filter((row) => row["day"] === first)
-      .map((row) => [(row[by] as string | null) ?? `(no ${by})`, dollars(Number(row["cost_usd"]))]),
+      .map((row) => [(row[by] as string | null) ?? `(no ${by})`, costOf(row)]),
   );
   for (const one of shown) {
     const [name = "", value] = one.split(",", 2);

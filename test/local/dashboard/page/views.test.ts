@@ -187,7 +187,7 @@ test("health says in words how the daemon is, with the figures of budget --json"
     bars,
     known.budgets.map(({ percent }) => String(Math.min(100, percent))),
   );
-  const outlooks = await page.$$eval(".meter small", (all) => all.map((one) => one.textContent ?? ""));
+  const outlooks = await page.$$eval(".meter", (all) => all.map((one) => one.textContent ?? ""));
   outlooks.forEach((outlook, at) => {
     const { percent, spent_at: spentAt } = known.budgets[at] as Budget;
     assert.equal(/At this rate, spent by/.test(outlook), spentAt !== null && percent < 100);
