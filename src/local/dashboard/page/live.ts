@@ -129,7 +129,6 @@ export class LiveView {
       "section",
       { class: "live" },
       element("div", { class: "controls" }, this.#count, this.#choices),
-      this.#empty,
       this.#tables,
     );
   }
@@ -189,7 +188,9 @@ export class LiveView {
   /** Without any request there is nothing to filter, but something to do. */
   #showWhatThereIs(): void {
     const isEmpty = this.#ended.length + this.#running.total === 0;
-    this.#empty.hidden = !isEmpty || !this.#isLoaded;
+    if (!isEmpty || !this.#isLoaded) this.#empty.remove();
+    // It stays where it is, and so does the focus in it.
+    else if (this.#empty.parentElement === null) this.#tables.before(this.#empty);
     this.#choices.hidden = isEmpty;
     this.#tables.hidden = isEmpty;
   }
