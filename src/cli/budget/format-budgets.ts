@@ -1,15 +1,14 @@
 import type { BudgetStatus, LiftStatus } from "../../core/budget/budget-status.ts";
 import { describeBudget, describeWhom, formatAmount, type Budget } from "../../core/budget/budget.ts";
-import { describeTime } from "../../core/budget/describe-time.ts";
-import { localCalendar } from "../../core/ledger/calendar.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
 import { toPrintable } from "../../core/text/printable.ts";
 import { formatDollars, parseMoney } from "../../core/price/money.ts";
 import { formatNumber } from "../terminal/format.ts";
+import type { FactRow } from "../terminal/facts.ts";
+import { drawPercent } from "../terminal/percent-bar.ts";
+import { shortTime, timeInTable } from "../terminal/short-time.ts";
 import type { Tone } from "../terminal/styles.ts";
 import { layOutTable, type Cell, type Column, type TableView } from "../terminal/table.ts";
-
-const BAR_CELLS = 10;
 
 /** Names a budget: `$20.00 per day for tool codex`. */
 export function nameBudget(status: BudgetStatus): string {
@@ -25,8 +24,9 @@ export function describeLeft(status: BudgetStatus): string {
 }
 
 const COLUMNS: readonly Column[] = [
-  { head: "budget for", align: "left" },
-  { head: "limit", align: "left" },
+  { head: "budget for", align: "left", long: "path" },
+  { head: "limit", align: "left", long: "whole" },
+  { head: "once spent", align: "left", long: "whole", order: 1 },
   { head: "", align: "left", order: 4 },
   { head: "spent", align: "right" },
   { head: "amount", align: "right", order: 3 },
@@ -34,7 +34,7 @@ const COLUMNS: readonly Column[] = [
   { head: "assumed", align: "right", order: 2 },
   { head: "reserved", align: "right", order: 2 },
   { head: "per hour", align: "right", order: 5 },
-  { head: "then", align: "left", order: 1 },
+  { head: "then", align: "left", long: "whole", order: 1 },
 ];
 
 /** Formats where budgets stand, as a table. `now` in ms since 1970. */
@@ -45,6 +45,26 @@ export function formatBudgets(budgets: readonly BudgetStatus[], now: number, vie
   return layOutTable(kept(COLUMNS), rows.map(kept), view).text;
 }
 
+/** Where in {@link COLUMNS} those of a report are, and when they give way: the bar stays longer than what happens next. */
+const IN_REPORT = [
+  [0, 0],
+  [1, 0],
+  [2, 3],
+  [3, 1],
+  [4, 0],
+  [10, 4],
+] as const;
+const ROW_COLUMNS = IN_REPORT.flatMap(([at, order]) => {
+  const column = COLUMNS[at];
+  return column === undefined ? [] : [{ ...column, head: "", order }];
+});
+
+/** Returns a budget's row in a report: for whom it is, its limit, what is spent as a bar and in percent, and what happens next. */
+export function budgetRow(status: BudgetStatus, now: number): FactRow {
+  const cells = toRow(status, now);
+  return { columns: ROW_COLUMNS, cells: IN_REPORT.map(([at]) => cells[at] ?? "") };
+}
+
 function toRow(status: BudgetStatus, now: number): Cell[] {
   const budget = toBudget(status);
   const tone = toneOfBudget(status);
@@ -53,8 +73,9 @@ function toRow(status: BudgetStatus, now: number): Cell[] {
   const left = budget.amount - parseAmount(status, status.spent);
   return [
     status.scope.kind === "all" ? "all tools" : toPrintable(describeWhom(status.scope)),
-    [describeLimit(budget), ...marksOf(status)].join(", "),
-    { text: formatBar(status.percent), tone },
+    describeLimit(budget),
+    marksOf(status).join(", "),
+    { text: drawPercent(status.percent), tone },
     { text: `${status.percent}%`, tone },
     amount(status.spent),
     left >= 0n ? formatPart(budget, left) : `${formatPart(budget, -left)} over`,
@@ -85,17 +106,17 @@ function marksOf({ action, isLocked }: BudgetStatus): string[] {
 
 /** What happens to a budget next, and when. */
 function describeNext(status: BudgetStatus, now: number): string {
-  const time = (text: string) => shortTime(Date.parse(text), now).replace(/^\w+day /, "");
+  const time = (text: string) => timeInTable(Date.parse(text), now);
   if (!status.isWhole) return "still being counted";
   if (status.opensAt !== null) return `opens ${time(status.opensAt)}`;
   if (status.spentAt !== null) return `spent ${time(status.spentAt)} at this rate`;
   return "rolling" in status.window ? "" : `renews ${time(status.until)}`;
 }
 
-/** As many as a screen has room for. */
+/** As many as a line has room for. */
 const MOST_MODELS = 3;
 
-/** Says for which models budgets assume prices, each once, and what to type to end that; as paragraphs. */
+/** Says for which models budgets assume prices, and what to type to end that; as paragraphs, none where all have prices. */
 export function describeAssumed(budgets: readonly BudgetStatus[]): string[] {
   const most = new Map<string, bigint>();
   const inDollars = budgets.filter(({ limit }) => "usd" in limit);
@@ -104,29 +125,22 @@ export function describeAssumed(budgets: readonly BudgetStatus[]): string[] {
       const money = parseMoney(amount) ?? 0n;
       if (money > (most.get(model) ?? -1n)) most.set(model, money);
     }
-  return [...most]
-    .toSorted(([, one], [, other]) => Number(other > one) - Number(other < one))
+  const models = [...most].toSorted(([, one], [, other]) => Number(other > one) - Number(other < one));
+  const [[dearest] = []] = models;
+  if (dearest === undefined) return [];
+  const named = models
     .slice(0, MOST_MODELS)
-    .map(
-      ([model, amount]) =>
-        `${formatDollars(amount)} is assumed for ${toPrintable(model)}, which has no price. To see how, and to set one, type:\n  ${formatCommand(["tollkeeper", "prices", toPrintable(model)])}`,
-    );
+    .map(([model, money]) => `${formatDollars(money)} for ${toPrintable(model)}`);
+  const more = models.length > MOST_MODELS ? [`${formatNumber(models.length - MOST_MODELS)} more`] : [];
+  return [
+    `Assumed, because no price is known: ${[...named, ...more].join(", ")}. To see how, and to set one, type:`,
+    `  ${formatCommand(["tollkeeper", "prices", toPrintable(dearest)])}`,
+  ];
 }
 
 /** Says for whom budgets are lifted, and until when. `now` in ms since 1970. */
 export function formatLift({ tool, until }: LiftStatus, now: number): string {
   return `Budgets for ${tool ?? "all tools"} are lifted until ${shortTime(Date.parse(until), now)}.`;
-}
-
-/** Writes a later time without prepositions: `15:00`, `tomorrow, 00:00`. */
-function shortTime(time: number, now: number): string {
-  const text = describeTime(time, now, localCalendar());
-  return text.replace(/^(?:at|on) /, "").replace(" at ", ", ");
-}
-
-function formatBar(percent: number): string {
-  const full = Math.min(BAR_CELLS, Math.floor((percent * BAR_CELLS) / 100));
-  return "█".repeat(full) + "░".repeat(BAR_CELLS - full);
 }
 
 /** An amount in a column, where the limit says what is counted. */

@@ -16,7 +16,7 @@ import { noteSimilarModels } from "../known-models.ts";
 import { loadConfig } from "../load-config.ts";
 import { explainAbsence } from "../service/explain-absence.ts";
 import type { ConnectableTool, Scope } from "../../tools/tool.ts";
-import { EXIT, note, print, printJson } from "../terminal/console.ts";
+import { EXIT, note, printJson, printStyled } from "../terminal/console.ts";
 
 const NO_TOOL = '"connect" needs the name of a tool, --list or --all';
 
@@ -128,7 +128,7 @@ async function showTools(configFile: string | undefined, json: boolean): Promise
   const listed = await listTools(readToolHost(), mode === "token");
   const tools = listed.map((one) => ({ ...one, ownKeyAt: passingUpstreams(config, one.tool) }));
   if (json) printJson(tools);
-  else print(renderTools(tools, port, config));
+  else printStyled(renderTools(tools, port, config));
 }
 
 function connectEach(

@@ -18,7 +18,7 @@ import { reportOptions, type Command, type ReportArguments } from "../command.ts
 import { resolveConfigPath } from "../load-config.ts";
 import { explainAbsence } from "../service/explain-absence.ts";
 import { describeOtherProgram, replaceCommand } from "../service/other-program.ts";
-import { formatLift, nameBudget, toneOfBudget } from "../budget/format-budgets.ts";
+import { budgetRow, formatLift, nameBudget, toneOfBudget } from "../budget/format-budgets.ts";
 import { formatTools } from "../config/format-groups.ts";
 import { noteMisnamedConfig } from "../note-other-config.ts";
 import { EXIT, hasColours, note, printJson } from "../terminal/console.ts";
@@ -27,6 +27,7 @@ import { pluralize } from "../terminal/format.ts";
 import { Screen } from "../terminal/screen.ts";
 import { WrongUsage } from "../wrong-usage.ts";
 import { describeCapture } from "./capture/list.ts";
+import { groupRow, holdRow, keyRow, limitRow, upstreamRow } from "./status/rows.ts";
 import { readPayers, type Payers } from "./status/payers.ts";
 
 interface StatusArguments extends ReportArguments {
@@ -164,10 +165,11 @@ function upstreamRows(upstream: DaemonStatus["upstreams"][number], age: Describe
   const { failing, lastFailure, credential } = upstream;
   const address = credential === "client" ? `${baseUrl}, with the key that each tool sends` : baseUrl;
   const where = isSandbox ? "built-in sandbox, made-up responses" : address;
-  const rows: Fact[] = [["upstream", `${name}: ${where}`]];
+  const rows: Fact[] = [["upstream", `${name}: ${where}`, "plain", upstreamRow(upstream, where, age)]];
   if (lastExchange !== null) {
     const { at, outcome, status } = lastExchange;
-    rows.push(["", `last request: ${outcome}${status === null ? "" : `, status ${status}`}, ${age(at)}`]);
+    const last = `last request: ${outcome}${status === null ? "" : `, status ${status}`}, ${age(at)}`;
+    rows.push(["", last, "plain", "in row"]);
   }
   if (lastFailure !== null) {
     const worked = workedAt === null ? "" : `; it last worked ${age(workedAt)}`;
@@ -191,11 +193,10 @@ function adviseOnKey(upstream: string): string {
 }
 
 function groupRows({ groups, access }: DaemonStatus): Fact[] {
-  const rows = groups.map(({ name, models, tools }): Fact => {
-    return [
-      "group",
-      `${name}: ${models === null ? "all models" : `only ${models.join(" ")}`}, for ${formatTools(tools)}`,
-    ];
+  const rows = groups.map((group): Fact => {
+    const { name, models, tools } = group;
+    const allowed = models === null ? "all models" : `only ${models.join(" ")}`;
+    return ["group", `${name}: ${allowed}, for ${formatTools(tools)}`, "plain", groupRow(group)];
   });
   return rows.length > 0 && access.mode === "open" ? [...rows, ["", OPEN_GROUPS]] : rows;
 }
@@ -221,7 +222,8 @@ function captureRows({ captures }: { captures?: DaemonStatus["captures"] }): Fac
 
 function budgetRows({ budgets, lifts, at }: DaemonStatus): Fact[] {
   const rows = budgets.map((budget): Fact => {
-    return ["budget", `${nameBudget(budget)}: ${budget.percent}% spent`, toneOfBudget(budget)];
+    const text = `${nameBudget(budget)}: ${budget.percent}% spent`;
+    return ["budget", text, toneOfBudget(budget), budgetRow(budget, Date.parse(at))];
   });
   return [...rows, ...lifts.map((lift): Fact => ["lifted", formatLift(lift, Date.parse(at)), "warning"])];
 }
@@ -230,9 +232,9 @@ function budgetRows({ budgets, lifts, at }: DaemonStatus): Fact[] {
 function limitRows({ limits, at }: Pick<DaemonStatus, "at"> & { limits?: DaemonStatus["limits"] }): Fact[] {
   const now = Date.parse(at);
   return (limits ?? []).flatMap(({ account, windows: [first] }): Fact[] => {
-    return first === undefined
-      ? []
-      : [["limit", `${account}: ${describeLimit(first, now, localCalendar())}`]];
+    if (first === undefined) return [];
+    const text = `${account}: ${describeLimit(first, now, localCalendar())}`;
+    return [["limit", text, "plain", limitRow(account, first, now)]];
   });
 }
 
@@ -242,6 +244,7 @@ function holdRows({ holds, at }: Pick<DaemonStatus, "at"> & { holds?: DaemonStat
     "waits",
     `${describeHold(hold, Date.parse(at), localCalendar())}; to let it pass, type: ${hold.lift}`,
     "warning",
+    holdRow(hold, Date.parse(at)),
   ]);
 }
 
@@ -261,7 +264,8 @@ function refusedRows({ codes, checks, newest }: DaemonStatus["refused"], age: De
   const list = counts.map(([code, count]) => `${count} ${code}`).join(", ");
   const more = tests === "" ? "" : `, and ${tests}`;
   const rows: Fact[] = [
-    ["refused", `${pluralize(total, "request")}: ${list}${more}; see new ones with: tollkeeper tail`],
+    ["refused", `${pluralize(total, "request")}: ${list}${more}`],
+    ["", "to see new ones, type: tollkeeper tail"],
   ];
   if (newest !== null) {
     const { method, path, status, refused, ts } = newest;
@@ -278,6 +282,8 @@ function keyRows(key: KeyStatus, age: DescribeAge, now: number): Fact[] {
   const row: Fact = [
     "key",
     `"${name}" for upstream ${upstream}: ${state === "not_asked" ? "not asked yet" : state} (${source}${lookedUp}${worked}${expiry})`,
+    "plain",
+    keyRow(key, `${lookedUp}${worked}${expiry}`),
   ];
   if (problem !== null) return [row, ["", problem, "failure"]];
   if (key.refreshFailure === null) return [row];

@@ -126,10 +126,11 @@ export const command: Command<UsageArguments> = {
   },
 };
 
-/** The windows come first. */
+/** The windows come first. A branch has the name of its project beside it, because many have a branch called `main`. */
 function groupingsOf(by: readonly Grouping[], window: string | undefined): Grouping[] {
   if (window !== undefined) return ["window", ...by];
-  return by.length === 0 ? USUAL_GROUPING : [...by];
+  if (by.length === 0) return USUAL_GROUPING;
+  return by.length === 1 && by[0] === "branch" ? ["project", "branch"] : [...by];
 }
 
 async function showTable(report: LedgerReport, { plans }: Config, isWide: boolean): Promise<void> {

@@ -12,6 +12,7 @@ import { isInstalled } from "../../connect/installed.ts";
 import type { Config } from "../../core/config/config.ts";
 import { Failure } from "../../core/failure.ts";
 import type { TokenEntry } from "../../core/identity/token-entry.ts";
+import { toPrintable, toPrintableLines } from "../../core/text/printable.ts";
 import { passingUpstreams } from "../../core/policy/tool-access.ts";
 import { CONNECTABLE_TOOLS } from "../../tools/all.ts";
 import type { Conflict } from "../../tools/conflict.ts";
@@ -19,7 +20,9 @@ import type { Account, ConnectableTool, Scope, ToolHost } from "../../tools/tool
 import { attempt } from "../attempt.ts";
 import { findBaseUrls } from "../dotfiles/find-base-urls.ts";
 import { readDotfiles } from "../dotfiles/read.ts";
+import { hasColours } from "../terminal/console.ts";
 import { displayPath } from "../terminal/format.ts";
+import { withProgramName } from "../terminal/program-name.ts";
 import { listTokens } from "../tokens/tokens.ts";
 import { formatTable, type Column } from "../terminal/table.ts";
 import { findRegisteredTokens, NEW_TOKEN, writesToken } from "./connection-token.ts";
@@ -179,13 +182,17 @@ function findAddress(texts: readonly string[], tool: string): Pick<ListedConnect
   return { port: own.port, account: own.isPlan ? "plan" : "key" };
 }
 
-const COLUMNS = ["tool", "name", "installed", "connected", "settings", "tried"].map((head): Column => ({
-  head,
-  align: "left",
-}));
+const COLUMNS: readonly Column[] = [
+  { head: "tool", align: "left", long: "cut" },
+  { head: "name", align: "left", long: "whole" },
+  { head: "installed", align: "left", long: "whole" },
+  { head: "connected", align: "left" },
+  { head: "settings", align: "left", long: "whole", order: 1 },
+  { head: "tried", align: "left", long: "cut", order: 2 },
+];
 
 /**
- * Formats the tools as a table.
+ * Formats the tools as a table. Control characters are escaped.
  * @param port tollkeeper's own port; null when it is unknown
  * @param config says for which tools an upstream takes a key
  */
@@ -201,7 +208,14 @@ export function renderTools(tools: readonly ListedTool[], port: number | null, c
     scopes.join(", ") || (isRunnable ? "none; use tollkeeper run" : "none; by hand"),
     facts.tried ?? "not tried here",
   ]);
-  return [formatTable(COLUMNS, rows), ...tools.flatMap(describeProblems)].join("\n");
+  // What is on this machine stands out.
+  const shown = rows.map((row, at) => {
+    const one = tools[at];
+    const tone = one?.isInstalled === false && one.connections.length === 0 ? "faint" : "plain";
+    return row.map((text) => ({ text: toPrintable(withProgramName(text)), tone }) as const);
+  });
+  const problems = tools.flatMap(describeProblems).map((text) => toPrintableLines(withProgramName(text)));
+  return [formatTable(COLUMNS, shown, hasColours()), ...problems].join("\n");
 }
 
 /** Says what keeps a connected tool's requests from tollkeeper, and what to do. */

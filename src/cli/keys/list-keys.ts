@@ -10,7 +10,7 @@ import { attempt } from "../attempt.ts";
 import type { ReportArguments } from "../command.ts";
 import { loadConfig } from "../load-config.ts";
 import { print, printJson } from "../terminal/console.ts";
-import { formatTable } from "../terminal/table.ts";
+import { formatTable, type Column } from "../terminal/table.ts";
 
 /** One key, as `key list --json` prints it. Reveals neither its value nor its length. */
 export interface ListedKey {
@@ -95,7 +95,14 @@ async function findUnnamed(named: readonly ListedKey[], keychain: WritableKeySto
     }));
 }
 
-const HEADINGS = ["key", "upstream", "origin", "source", "state", "used by"];
+const COLUMNS: readonly Column[] = [
+  { head: "key", align: "left", long: "cut" },
+  { head: "upstream", align: "left", long: "cut" },
+  { head: "origin", align: "left", long: "whole", order: 4 },
+  { head: "source", align: "left", long: "path", order: 3 },
+  { head: "state", align: "left", long: "whole" },
+  { head: "used by", align: "left", long: "cut", order: 2 },
+];
 
 /** Renders the keys as a table, followed by each distinct problem. */
 function renderKeys(keys: readonly ListedKey[]): string[] {
@@ -112,5 +119,5 @@ function renderKeys(keys: readonly ListedKey[]): string[] {
   const unnamed = keys.some(({ upstream, usedBy }) => upstream === null && usedBy.length === 0)
     ? ["A key without an upstream is stored, but the configuration does not name it."]
     : [];
-  return [formatTable(HEADINGS, rows), ...new Set(lines), ...unnamed];
+  return [formatTable(COLUMNS, rows), ...new Set(lines), ...unnamed];
 }

@@ -6,6 +6,8 @@ export interface FixedColumn<Row> {
   head: string;
   /** In characters. A last column to the left takes what is left. */
   width: number;
+  /** How wide it becomes where there is room; by default it stays as wide. */
+  most?: number;
   align: "left" | "right";
   /** A column of a higher number gives way first where the terminal is narrow; one of number 0 stays. */
   order: number;
@@ -28,6 +30,23 @@ export function fitColumns<C extends Pick<FixedColumn<never>, "width" | "order">
     kept = kept.filter(({ order }) => order !== last);
   }
   return kept;
+}
+
+/** As much as a last column to the left should have before others become wider. */
+const LAST = 46;
+
+/** Returns the columns for which there is room, as {@link fitColumns} does, and makes those wider that may be, the first ones first. */
+export function fillColumns<Row>(columns: readonly FixedColumn<Row>[], width: number): FixedColumn<Row>[] {
+  const kept = fitColumns(columns, width);
+  const needs = kept.map((column, at) =>
+    at === kept.length - 1 && column.align === "left" ? Math.max(column.width, LAST) : column.width,
+  );
+  let spare = width - needs.reduce((sum, need) => sum + need + GAP.length, -GAP.length);
+  return kept.map((column) => {
+    const more = Math.max(0, Math.min(spare, (column.most ?? column.width) - column.width));
+    spare -= more;
+    return { ...column, width: column.width + more };
+  });
 }
 
 /** Returns the line of the headings. */

@@ -1,18 +1,18 @@
 import { toPrintableLines } from "../../core/text/printable.ts";
 import { printStyled } from "./console.ts";
 import { withProgramName } from "./program-name.ts";
-import { MOST_CHARACTERS, wrapWords } from "./wrap.ts";
+import { MOST_CHARACTERS, wrapAdvice } from "./wrap.ts";
 
 /**
  * Lays out paragraphs for a terminal of `width` characters; nothing is broken where it is infinite. A line that begins with a space is
- * a command to type: it stays whole, whatever its length. Commands of ours get the name they are called by, before lines are broken.
+ * a command to type: it stays whole, whatever its length, as does one that ends a line. Commands of ours get the name they are called by, before lines are broken.
  * Control characters are escaped.
  */
 export function layOutProse(paragraphs: readonly string[], width: number): string {
   const most = width === Infinity ? Infinity : Math.min(width, MOST_CHARACTERS);
   return toPrintableLines(withProgramName(paragraphs.join("\n")))
     .split("\n")
-    .map((line) => (line.startsWith(" ") ? line : wrapWords(line, most)))
+    .map((line) => (line.startsWith(" ") ? line : wrapAdvice(line, most).join("\n")))
     .join("\n");
 }
 

@@ -1,7 +1,7 @@
 import { fitColumns } from "./fixed-columns.ts";
 import { inTone, type Tone } from "./styles.ts";
 import { pad, shorten, widthOf } from "./width.ts";
-import { wrapWords } from "./wrap.ts";
+import { wrapAdvice, wrapWords } from "./wrap.ts";
 
 /** A column of a text table. */
 export interface Column {
@@ -9,8 +9,8 @@ export interface Column {
   align: "left" | "right";
   /** A column of a higher number gives way first where the terminal is narrow; one of number 0, the usual one, stays. */
   order?: number;
-  /** What becomes of a text that has no room. Usually its words go on below; else its end is cut, or the beginning of a path. */
-  long?: "cut" | "path";
+  /** What becomes of a text that has no room. Usually its words go on below; else its end is cut, or the beginning of a path, or nothing is. */
+  long?: "cut" | "path" | "whole";
 }
 
 /** A cell: its text, and how it stands out. */
@@ -23,7 +23,14 @@ export interface TableView {
   isColoured: boolean;
   /** True where no column may give way: those that have no room follow in further tables, each with the names of the rows. */
   isWide?: boolean;
+  /** True where the cells say themselves what they are. */
+  isHeadless?: boolean;
+  /** How far to the right begins what is said below a row; usually 2. */
+  indent?: number;
 }
+
+/** What is said below each row, a cell a line. Words that have no room go on below, and a command stays whole. */
+type Below = readonly (readonly Cell[])[];
 
 /** A table as text, and the headings of the columns that gave way. */
 export interface RenderedTable {
@@ -32,6 +39,7 @@ export interface RenderedTable {
 }
 
 const GAP = 2;
+const USUAL_INDENT = 2;
 
 /** A name is never cut shorter than this. */
 const LEAST_NAME = 8;
@@ -73,6 +81,7 @@ export function layOutTable(
   columns: readonly Column[],
   rows: readonly (readonly Cell[])[],
   view: TableView,
+  below: Below = [],
 ): RenderedTable {
   const all = columns.map((column, at) =>
     measure(
@@ -86,7 +95,7 @@ export function layOutTable(
   }
   const kept = fitColumns(all, view.width);
   const hidden = all.filter((one) => !kept.includes(one)).map(({ column: { head } }) => head);
-  return { text: draw(kept, view), hidden };
+  return { text: draw(kept, view, below), hidden };
 }
 
 function measure(column: Column, cells: readonly Cell[]): Measured {
@@ -102,7 +111,7 @@ function measure(column: Column, cells: readonly Cell[]): Measured {
     return atLeast(Math.max(word, LEGIBLE_PROSE), word);
   };
   const widths =
-    align === "right"
+    align === "right" || long === "whole"
       ? { width: full, least: full }
       : long === undefined
         ? prose()
@@ -132,14 +141,25 @@ function sumOf(columns: readonly Measured[], which: "width" | "full" | "least"):
   return columns.reduce((sum, column) => sum + column[which] + GAP, -GAP);
 }
 
-function draw(columns: readonly Measured[], { width, isColoured }: TableView): string {
+function draw(columns: readonly Measured[], view: TableView, below: Below = []): string {
+  const { width, isColoured } = view;
   const heads = columns.map(({ column: { head } }) => head);
   const rows = (columns[0]?.cells ?? []).map((_, at) => columns.map(({ cells }) => cells[at] ?? ""));
-  if (sumOf(columns, "least") > width) return formatLists(heads, rows, { width, isColoured });
+  const said = rows.map((_, at) => (below[at] ?? []).flatMap((cell) => drawBelow(cell, view)));
+  if (sumOf(columns, "least") > width)
+    return formatLists(heads, rows, view)
+      .flatMap((list, at) => [list, ...(said[at] ?? [])])
+      .join("\n");
   const widths = narrow(columns, width);
   const line = (cells: readonly Cell[]) => drawLine(columns, widths, cells, isColoured);
   const bold = heads.map((text) => ({ text, tone: "strong" as const }));
-  return [line(bold), ...rows.map(line)].join("\n");
+  const head = view.isHeadless === true ? [] : [line(bold)];
+  return [...head, ...rows.flatMap((cells, at) => [line(cells), ...(said[at] ?? [])])].join("\n");
+}
+
+function drawBelow(cell: Cell, { width, isColoured, indent = USUAL_INDENT }: TableView): string[] {
+  const lines = wrapAdvice(textOf(cell), width - indent);
+  return lines.map((line) => " ".repeat(indent) + inTone(line, toneOf(cell), isColoured));
 }
 
 /** Draws a row: as many lines as its longest cell has, no borders, and no spaces at their ends. */
@@ -185,7 +205,7 @@ function narrow(columns: readonly Measured[], width: number): number[] {
 function fit(text: string, long: Column["long"], width: number): string {
   if (widthOf(text) <= width) return text;
   if (long === undefined) return wrapWords(text, width);
-  return long === "cut" ? shorten(text, width) : shortenPath(text, width);
+  return long === "path" ? shortenPath(text, width) : shorten(text, width);
 }
 
 /** Returns the last parts of a path, which tell more than its first ones: as many whole ones as fit. */
@@ -217,23 +237,23 @@ function formatLists(
   heads: readonly string[],
   rows: readonly (readonly Cell[])[],
   { width, isColoured }: TableView,
-): string {
+): string[] {
   const padding = Math.max(0, ...heads.slice(1).map((head) => head.length));
   const indent = padding + 4;
   const wrap = (cell: string) =>
     widthOf(cell) <= width - indent
       ? cell
       : wrapWords(cell, width - indent).replaceAll("\n", `\n${" ".repeat(indent)}`);
-  return rows
-    .map(([first = "", ...cells]) => {
-      const named = cells.map((cell, index) => [heads[index + 1] ?? "", cell] as const);
-      const lines = named
-        .filter(([, cell]) => textOf(cell) !== "")
-        .map(
-          ([head, cell]) =>
-            `  ${pad(head, padding, "left")}  ${styled(wrap(textOf(cell)), toneOf(cell), isColoured)}`,
-        );
-      return [styled(textOf(first), toneOf(first), isColoured), ...lines].join("\n");
-    })
-    .join("\n");
+  return rows.map(([first = "", ...cells]) => {
+    const named = cells.map((cell, index) => [heads[index + 1] ?? "", cell] as const);
+    const lines = named
+      .filter(([, cell]) => textOf(cell) !== "")
+      .map(
+        ([head, cell]) =>
+          `  ${pad(head, padding, "left")}  ${styled(wrap(textOf(cell)), toneOf(cell), isColoured)}`,
+      );
+    const name = textOf(first);
+    const heading = widthOf(name) <= width ? name : wrapWords(name, width);
+    return [styled(heading, toneOf(first), isColoured), ...lines].join("\n");
+  });
 }

@@ -4,8 +4,8 @@ import { widthOf } from "./width.ts";
 /** Longer lines are hard to read, however wide the terminal is. */
 export const MOST_CHARACTERS = 100;
 
-/** Code in braces is copied, so it is not broken. */
-const WORD = /(?:\{[^}]*\}|\S)+/g;
+/** Code in braces is copied, so it is not broken. A number stays with its unit, as in `11 min ago`. */
+const WORD = /(?:\{[^}]*\}|\b\d+ (?=(?:s|ms|min|h|days?|[kKMGT]?B)\b)| (?=ago\b)|\S)+/g;
 
 /** A command that ends a text. */
 const LAST_COMMAND = /^(.*: )((?:tollkeeper|curl) .*)$/;
@@ -25,10 +25,13 @@ export function wrapAdvice(text: string, width: number): string[] {
   return command === undefined ? lines : [...lines, withProgramName(command)];
 }
 
-/** Breaks a text between words into lines of at most `width` characters. A longer word has a line of its own. */
+/**
+ * Breaks a text between words into lines of at most `width` characters. A longer word has a line of its own; a longer path or address is
+ * broken behind its slashes.
+ */
 export function wrapWords(text: string, width: number): string {
   const lines: string[] = [];
-  for (const word of text.match(WORD) ?? []) {
+  for (const word of (text.match(WORD) ?? []).flatMap((one) => splitPath(one, width))) {
     const longer = `${lines.at(-1) ?? ""} ${word}`;
     if (lines.length === 0 || widthOf(longer) > width) lines.push(word);
     else lines[lines.length - 1] = longer;
@@ -36,8 +39,25 @@ export function wrapWords(text: string, width: number): string {
   return lines.join("\n");
 }
 
+/** Code in braces stays whole. */
+function splitPath(word: string, width: number): string[] {
+  if (widthOf(word) <= width || word.startsWith("{")) return [word];
+  const pieces: string[] = [];
+  for (const part of word.split(/(?<=[^/]\/)(?=[^/])/)) {
+    const longer = (pieces.at(-1) ?? "") + part;
+    if (pieces.length === 0 || widthOf(longer) > width) pieces.push(part);
+    else pieces[pieces.length - 1] = longer;
+  }
+  return pieces;
+}
+
 /** A line that is a command alone. */
 const COMMAND = /^(?:tollkeeper|curl) /;
+
+/** True for a line of {@link wrapAdvice} that is a command. */
+export function isCommand(line: string): boolean {
+  return COMMAND.test(line) || line.startsWith(withProgramName("tollkeeper "));
+}
 
 /** What begins a message, or indents a further line of it. */
 const BEGINNING = /^(?:(?:error|hint|note): | *)/;

@@ -22,11 +22,15 @@ export interface Activity {
   spent: Money;
   /** False where a part of it is not known. */
   isSpentExact: boolean;
+  /** True where a part of it is not known because a model has no price. */
+  isUnpriced: boolean;
   input: number;
   cacheRead: number;
   output: number;
-  /** Refused, failed or cut off, in the last hour. */
+  /** Failed or cut off, in the last hour. */
   failed: number;
+  /** Refused by tollkeeper, in the last hour. */
+  refused: number;
 }
 
 /** A request that has ended, with what is needed of it. */
@@ -36,10 +40,12 @@ interface Ended {
   endedAt: number;
   spent: Money;
   isExact: boolean;
+  isUnpriced: boolean;
   input: number;
   cacheRead: number;
   output: number;
   isFailed: boolean;
+  isRefused: boolean;
 }
 
 /** The requests that ended in the last hour. */
@@ -65,10 +71,12 @@ export class RecentActivity {
       endedAt: Date.parse(ts) + duration,
       spent: cost === null ? 0n : amountOf(cost),
       isExact: cost === null || (cost.kind === "priced" && !cost.isLowerBound),
+      isUnpriced: cost?.kind === "unpriced",
       input: tokens?.input_total ?? 0,
       cacheRead: tokens?.cache_read ?? 0,
       output: tokens?.output ?? 0,
       isFailed: FAILED.has(outcome),
+      isRefused: outcome === "rejected",
     });
   }
 
@@ -97,7 +105,7 @@ export class RecentActivity {
   }
 }
 
-const FAILED = new Set(["error", "failed", "rejected", "cut"]);
+const FAILED = new Set(["error", "failed", "cut"]);
 
 function amountOf(cost: ReturnType<typeof costOf>): Money {
   if (cost.kind === "unknown") return 0n;
@@ -113,22 +121,26 @@ function none(): Activity {
     outputPerSecond: 0,
     spent: 0n,
     isSpentExact: true,
+    isUnpriced: false,
     input: 0,
     cacheRead: 0,
     output: 0,
     failed: 0,
+    refused: 0,
   };
 }
 
 function count(activity: Activity, ended: Ended, isInMinute: boolean): void {
-  const { spent, isExact, input, cacheRead, output, isFailed } = ended;
+  const { spent, isExact, isUnpriced, input, cacheRead, output, isFailed, isRefused } = ended;
   activity.requests += 1;
   activity.spent += spent;
   activity.isSpentExact &&= isExact;
+  activity.isUnpriced ||= isUnpriced;
   activity.input += input;
   activity.cacheRead += cacheRead;
   activity.output += output;
   if (isFailed) activity.failed += 1;
+  if (isRefused) activity.refused += 1;
   if (!isInMinute) return;
   activity.requestsPerMinute += 1;
   activity.inputPerMinute += input;

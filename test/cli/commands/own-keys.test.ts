@@ -107,7 +107,7 @@ test(
     assert.match(usage.stdout, /zed +own +\$0\.30\d* +own/);
     assert.match(
       usage.stdout,
-      /Own keys of tools: paid for 1 of 1 request, for \$0\.30 at list prices\. That is in no cost\./,
+      /Own keys of tools: paid for 1 of 1 request, for \$0\.3000 at list prices\. That is in no cost\./,
     );
     const { total } = JSON.parse((await daemon.command("usage", "--json")).stdout) as {
       total: Record<string, unknown>;

@@ -267,7 +267,7 @@ test("status counts refused requests by code, and shows the last one that left n
   assert.equal(code, 0);
   assert.match(
     stdout,
-    /^refused +3 requests: 2 not_found, 1 origin_not_allowed; see new ones with: tollkeeper tail\n +the latest without a record: POST \/v1\/fine_tuning\/jobs, 404 not_found, (?:just now|\d+ (?:s|min) ago)$/m,
+    /^refused +3 requests: 2 not_found, 1 origin_not_allowed\n +to see new ones, type: tollkeeper tail\n +the latest without a record: POST \/v1\/fine_tuning\/jobs, 404 not_found, (?:just now|\d+ (?:s|min) ago)$/m,
   );
 });
 

@@ -4,6 +4,7 @@ import { tokensOfModel } from "../../../core/usage/batch/model-tokens.ts";
 import type { UsageRecord } from "../../../core/ledger/record.ts";
 import { isRedirect } from "../../../core/upstream-health.ts";
 import { WARMUP, WEB_PAGE } from "../../../core/usage/reading.ts";
+import { isOwnUpstream, isPlanUpstream } from "../../../core/plans/names.ts";
 import { costOf, type Cost } from "../../../core/price/cost.ts";
 import { formatDollars } from "../../../core/price/money.ts";
 import type { PriceBook } from "../../../core/price/price-book.ts";
@@ -17,7 +18,7 @@ import type { Tone } from "../../terminal/styles.ts";
 
 /** A request as `tail` shows it: texts, empty where something is not known. */
 export interface RequestRow {
-  /** The local day, such as `2026-11-24`. */
+  /** The local day and minute, such as `2026-11-24 09:14`. */
   day: string;
   time: string;
   tool: string;
@@ -55,31 +56,34 @@ const left = (head: string, width: number, order: number, text: (row: RequestRow
 const right = (head: string, width: number, order: number, text: (row: RequestRow) => string) =>
   ({ head, width, align: "right", order, text }) as const;
 
-/** Comes first where requests are not in the order of time. */
-export const DAY_COLUMN: FixedColumn<RequestRow> = left("day", 10, 0, ({ day }) => day);
+/** Stands in place of the time where requests are not all of today. */
+const DAY_COLUMN: FixedColumn<RequestRow> = left("day", 16, 0, ({ day }) => day);
 
 /** In the order shown. */
 export const REQUEST_COLUMNS: readonly FixedColumn<RequestRow>[] = [
-  left("time", 8, 1, ({ time }) => time),
-  left("tool", 14, 0, ({ tool }) => tool),
-  left("model", 22, 4, ({ model }) => model),
+  left("time", 8, 2, ({ time }) => time),
+  { ...left("tool", 14, 0, ({ tool }) => tool), most: 28 },
+  { ...left("model", 22, 4, ({ model }) => model), most: 48 },
   right("tokens in", 9, 3, ({ input }) => input),
   right("cached", 6, 6, ({ cached }) => cached),
   right("out", 8, 3, ({ output }) => output),
-  right("cost", 10, 2, ({ cost }) => cost),
+  right("cost", 10, 1, ({ cost }) => cost),
   right("first", 7, 7, ({ firstToken }) => firstToken),
   right("took", 7, 5, ({ duration }) => duration),
   left("", 14, 0, ({ ending }) => ending),
 ];
+
+/** The same where requests are of several days. */
+export const DAYS_COLUMNS = [DAY_COLUMN, ...REQUEST_COLUMNS.slice(1)];
 
 /** The column of {@link RequestRow.agent}. */
 export const AGENT = "agent";
 
 /** Of requests that run, in the order shown. */
 export const RUNNING_COLUMNS: readonly FixedColumn<RequestRow>[] = [
-  left("tool", 14, 0, ({ tool }) => tool),
+  { ...left("tool", 14, 0, ({ tool }) => tool), most: 28 },
   left(AGENT, 10, 4, ({ agent }) => agent),
-  left("model", 20, 3, ({ model }) => model),
+  { ...left("model", 20, 3, ({ model }) => model), most: 48 },
   left("since", 8, 7, ({ time }) => time),
   right("age", 7, 1, ({ duration }) => duration),
   right("first", 7, 6, ({ firstToken }) => firstToken),
@@ -146,11 +150,13 @@ function named(text: string): string {
   return shorten(toPrintable(text), MOST_CHARACTERS);
 }
 
-function dayOf(ts: string): string {
+/** Returns the local day and minute. */
+export function dayOf(ts: string): string {
   const day = new Date(ts);
-  return [day.getFullYear(), day.getMonth() + 1, day.getDate()]
+  const date = [day.getFullYear(), day.getMonth() + 1, day.getDate()]
     .map((part) => String(part).padStart(2, "0"))
     .join("-");
+  return `${date} ${timeOf(ts).slice(0, 5)}`;
 }
 
 /** Local time of day. */
@@ -179,14 +185,17 @@ function describeTokens({
 
 function describeCost(record: UsageRecord, prices: PriceBook): string {
   if (record.upstream === SANDBOX_UPSTREAM) return record.tokens === null ? "" : "sandbox";
-  return formatCostOf(costOf(record, prices), record.tokens !== null);
+  return formatCostOf(costOf(record, prices), record);
 }
 
-/** `?` where the service reported no usage; nothing where there was nothing to pay. */
-function formatCostOf(cost: Cost, hasTokens: boolean): string {
-  if (cost.kind === "unknown") return "?";
+/** In the words of `usage` and the dashboard. Nothing where there was nothing to pay. */
+function formatCostOf(cost: Cost, { tokens, upstream }: Pick<UsageRecord, "tokens" | "upstream">): string {
+  if (cost.kind === "unknown") return "unknown";
   if (cost.kind === "unpriced") return cost.atLeast > 0n ? `≥${formatDollars(cost.atLeast)}` : "unpriced";
-  if (cost.amount === 0n && cost.from === "free") return hasTokens ? "free" : "";
+  if (cost.amount === 0n && cost.from === "free") {
+    if (tokens === null) return "";
+    return isOwnUpstream(upstream) ? "own" : isPlanUpstream(upstream) ? "plan" : "free";
+  }
   if (cost.amount === 0n) return formatDollars(0n);
   return `${cost.isLowerBound ? "≥" : ""}${formatDollars(cost.amount)}`;
 }

@@ -28,14 +28,15 @@ import { documentMiss } from "../../prices/miss-document.ts";
 import { loadPrices } from "../../prices/load-prices.ts";
 import { explainAbsence } from "../../service/explain-absence.ts";
 import { EXIT, hasColours, note, print } from "../../terminal/console.ts";
-import { fitColumns, headLine, rowLine, rowLines, type FixedColumn } from "../../terminal/fixed-columns.ts";
+import { fillColumns, headLine, rowLine, rowLines, type FixedColumn } from "../../terminal/fixed-columns.ts";
 import { Footer } from "../../terminal/footer.ts";
 import { inTone } from "../../terminal/styles.ts";
 import { nameLastSession } from "../../ledger/last-session.ts";
 import { readLastRecords } from "../../ledger/last-records.ts";
 import { recordsOfPeriod } from "../../ledger/records-of-period.ts";
 import {
-  DAY_COLUMN,
+  dayOf,
+  DAYS_COLUMNS,
   describeRecord,
   describeRefusal,
   describeRunningRequest,
@@ -257,7 +258,8 @@ class LinePrinter {
   readonly #isTerminal = process.stdout.isTTY;
   readonly #isColoured = hasColours();
   readonly #footer = new Footer(process.stdout);
-  readonly #columns: readonly FixedColumn<RequestRow>[];
+  readonly #hasDays: boolean;
+  #columns: readonly FixedColumn<RequestRow>[] | null = null;
   #isHeadPrinted = false;
 
   /** What goes on in a pipe has no head, because each of its lines is a request. In another order than that of time, rows have days. */
@@ -267,19 +269,21 @@ class LinePrinter {
   ) {
     this.#prices = prices;
     this.#filter = filter;
-    this.#columns = hasDays ? [DAY_COLUMN, ...REQUEST_COLUMNS] : REQUEST_COLUMNS;
+    this.#hasDays = hasDays;
     this.#isHeadPrinted = follows && !this.#isTerminal;
   }
 
   print(entry: FeedEntry): void {
-    if (!this.#isHeadPrinted) this.#printHead();
+    // The first request is the oldest one: if it is of today, all are.
+    this.#columns ??= this.#hasDays || !isOfToday(entry.ts) ? DAYS_COLUMNS : REQUEST_COLUMNS;
+    if (!this.#isHeadPrinted) this.#printHead(this.#columns);
     if ("notice" in entry)
       return this.#write(
         inTone(`${timeOf(entry.ts)}  ${toPrintable(entry.notice)}`, "warning", this.#isColoured),
       );
     const row = isRecord(entry) ? describeRecord(entry, this.#prices) : describeRefusal(entry);
     const width = this.#width;
-    for (const line of rowLines(fitColumns(this.#columns, width), width, row))
+    for (const line of rowLines(fillColumns(this.#columns, width), width, row))
       this.#write(inTone(line, row.tone, this.#isColoured));
   }
 
@@ -310,15 +314,16 @@ class LinePrinter {
     this.#footer.show(rows.map((row) => this.#line(row)));
   }
 
-  #printHead(): void {
+  #printHead(columns: readonly FixedColumn<RequestRow>[]): void {
     this.#isHeadPrinted = true;
     const width = this.#width;
-    this.#write(inTone(headLine(fitColumns(this.#columns, width), width), "strong", this.#isColoured));
+    this.#write(inTone(headLine(fillColumns(columns, width), width), "strong", this.#isColoured));
   }
 
   #line(row: RequestRow): string {
     const width = this.#width;
-    return inTone(rowLine(fitColumns(this.#columns, width), width, row), row.tone, this.#isColoured);
+    const columns = fillColumns(this.#columns ?? REQUEST_COLUMNS, width);
+    return inTone(rowLine(columns, width, row), row.tone, this.#isColoured);
   }
 
   get #width(): number {
@@ -328,4 +333,9 @@ class LinePrinter {
   #write(line: string): void {
     this.#footer.print(line);
   }
+}
+
+function isOfToday(ts: string): boolean {
+  const [day, today] = [ts, new Date().toISOString()].map((time) => dayOf(time).slice(0, 10));
+  return day === today;
 }

@@ -6,9 +6,9 @@ import { formatDollars } from "../../../core/price/money.ts";
 import { toPrintable } from "../../../core/text/printable.ts";
 import { formatShare } from "../../prices/format-cost.ts";
 import { formatNumber, pluralize } from "../../terminal/format.ts";
-import { shorten } from "../../terminal/width.ts";
+import { shorten, widthOf } from "../../terminal/width.ts";
 import { MOST_CHARACTERS, wrapAdvice } from "../../terminal/wrap.ts";
-import { fitColumns, headLine, rowLine, type FixedColumn } from "../../terminal/fixed-columns.ts";
+import { fillColumns, headLine, rowLine, type FixedColumn } from "../../terminal/fixed-columns.ts";
 import { inTone } from "../../terminal/styles.ts";
 import { AGENT, describeRunningRequest, RUNNING_COLUMNS } from "./request-row.ts";
 
@@ -52,14 +52,15 @@ const right = (head: string, width: number, order: number, text: (activity: Acti
   ({ head, width, align: "right", order, text: ([, activity]: ToolRow) => text(activity) }) as const;
 
 const TOOL_COLUMNS: readonly FixedColumn<ToolRow>[] = [
-  { head: "tool", width: 16, align: "left", order: 0, text: ([tool]) => toPrintable(tool) },
+  { head: "tool", width: 14, most: 32, align: "left", order: 0, text: ([tool]) => toPrintable(tool) },
   right("running", 7, 1, ({ running }) => (running === 0 ? "" : formatNumber(running))),
-  right("req/min", 7, 4, (activity) => rate(activity.requestsPerMinute)),
-  right("in/min", 9, 5, (activity) => rate(activity.inputPerMinute)),
-  right("out/s", 7, 5, (activity) => rate(activity.outputPerSecond)),
+  right("req/min", 7, 5, (activity) => rate(activity.requestsPerMinute)),
+  right("in/min", 9, 6, (activity) => rate(activity.inputPerMinute)),
+  right("out/s", 7, 6, (activity) => rate(activity.outputPerSecond)),
   right("requests/h", 10, 3, ({ requests }) => formatNumber(requests)),
   right("failed/h", 8, 2, ({ failed }) => (failed === 0 ? "" : formatNumber(failed))),
-  right("cached", 6, 6, ({ cacheRead, input }) => formatShare(cacheRead, input)),
+  right("refused/h", 9, 4, ({ refused }) => (refused === 0 ? "" : formatNumber(refused))),
+  right("cached", 6, 7, ({ cacheRead, input }) => formatShare(cacheRead, input)),
   right("cost/h", 10, 0, describeSpent),
 ];
 
@@ -87,10 +88,10 @@ export function renderTop(state: TopState, view: TopView): string[] {
     [tool, model ?? requested ?? ""].some((name) => name.includes(state.filter)),
   );
   const runningRows = Math.max(0, Math.min(running.length, room - toolRows));
-  const toolColumns = fitColumns(TOOL_COLUMNS, columns);
+  const toolColumns = fillColumns(TOOL_COLUMNS, columns);
   const requests = running.map(describeRunningRequest);
   const hasAgents = requests.some(({ agent }) => agent !== "");
-  const runningColumns = fitColumns(hasAgents ? [...RUNNING_COLUMNS] : WITHOUT_AGENT, columns);
+  const runningColumns = fillColumns(hasAgents ? [...RUNNING_COLUMNS] : WITHOUT_AGENT, columns);
   const strong = (line: string) => inTone(shorten(line, columns), "strong", isColoured);
   const lines = [
     strong(`tollkeeper at ${state.address}, ${new Date(state.now).toTimeString().slice(0, 8)}`),
@@ -113,14 +114,25 @@ export function renderTop(state: TopState, view: TopView): string[] {
   return [...lines.slice(0, rows - 1), ...Array.from({ length: blank }, () => ""), footer];
 }
 
-/** A line of what is known of the services' limits: yellow where little is left, red where nothing is. */
+const BETWEEN_ACCOUNTS = " · ";
+
+/** So many lines of limits at most. */
+const LIMIT_LINES = 2;
+
+/** What is known of the services' limits, account by account: yellow where little is left, red where nothing is. */
 function limitLines(accounts: readonly AccountStatus[], { columns, isColoured }: TopView): string[] {
   const fullest = fullestWindow(accounts);
   if (fullest === null) return [];
   const { usedPercent } = fullest;
   const tone = usedPercent >= 100 ? "failure" : usedPercent >= WARNING_PERCENT ? "warning" : "plain";
-  const line = shorten(`limits used: ${toPrintable(summariseLimits(accounts))}`, columns);
-  return [inTone(line, tone, isColoured)];
+  const parts = `limits used: ${toPrintable(summariseLimits(accounts))}`.split(BETWEEN_ACCOUNTS);
+  const lines: string[] = [];
+  for (const part of parts) {
+    const longer = `${lines.at(-1) ?? ""}${BETWEEN_ACCOUNTS}${part}`;
+    if (lines.length === 0 || widthOf(longer) > columns) lines.push(part);
+    else lines[lines.length - 1] = longer;
+  }
+  return lines.slice(0, LIMIT_LINES).map((line) => inTone(shorten(line, columns), tone, isColoured));
 }
 
 /** A notice, wrapped: its end is the command to type. A small terminal has no room for it. */
@@ -159,12 +171,13 @@ function sortTools({ tools, sorting, filter }: TopState): ToolRow[] {
 }
 
 function more(hidden: number, noun: string): string {
-  return hidden > 0 ? `and ${pluralize(hidden, noun)} more` : "";
+  return hidden > 0 ? `and ${pluralize(hidden, `more ${noun}`)}` : "";
 }
 
-/** `≥` where a part is not known. */
-function describeSpent({ spent, isSpentExact }: Activity): string {
-  if (spent === 0n) return isSpentExact ? "" : "?";
+/** `≥` where a part is not known, and as in `usage` where all of it is not. */
+function describeSpent({ spent, isSpentExact, isUnpriced }: Activity): string {
+  if (spent === 0n && !isSpentExact) return isUnpriced ? "unpriced" : "unknown";
+  if (spent === 0n) return "";
   return `${isSpentExact ? "" : "≥"}${formatDollars(spent)}`;
 }
 

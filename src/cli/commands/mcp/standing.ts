@@ -3,7 +3,8 @@ import { describeAssumed, formatBudgets, formatLift } from "../../budget/format-
 import { explainAbsence } from "../../service/explain-absence.ts";
 import { layOutProse } from "../../terminal/prose.ts";
 import { NO_BUDGET } from "../budget.ts";
-import { formatLimits, NOTHING_SEEN, OTHERS_COUNT } from "../monitoring/limits.ts";
+import { formatLimits } from "../../limits/format-limits.ts";
+import { NOTHING_SEEN, OTHERS_COUNT } from "../monitoring/limits.ts";
 import { answerOf, textView, type Question } from "./question.ts";
 
 /** What is left of budgets, as `budget` says it. Those of other projects are left out, unless all projects are allowed. */
@@ -45,7 +46,12 @@ export const LIMITS: Question = {
   async answer() {
     const status = await askRunning("limits");
     if (status === null) throw await explainAbsence();
-    const lines = status.accounts.length === 0 ? NOTHING_SEEN : [formatLimits(status), OTHERS_COUNT];
+    const accounts = status.accounts.map(({ account, windows }) => ({
+      account,
+      windows: windows.map((window) => ({ ...window, below: [] })),
+    }));
+    const table = formatLimits(accounts, Date.parse(status.at), textView());
+    const lines = accounts.length === 0 ? NOTHING_SEEN : [table, OTHERS_COUNT];
     return answerOf(lines.join("\n"), { ...status, explained: lines });
   },
 };

@@ -41,9 +41,15 @@ export async function readUsableModels(
 /** Said below the table. */
 export const PRICE_UNIT = "USD per million tokens of short prompts. More: tollkeeper prices MODEL";
 
-/** Renders models as a table. */
+/** Renders models as a table. On a terminal those of an upstream are below its name; in a pipe each line has it. */
 export function renderModels(models: readonly UsableModel[], view: TableView): string {
-  return layOutTable(COLUMNS, toRows(models), view).text;
+  const groups = groupByUpstream(models);
+  if (view.width === Infinity) return layOutTable(COLUMNS, groups.flat().map(toRow), view).text;
+  const rows = groups.flatMap((group) => [
+    [{ text: group[0]?.upstream ?? "served by none", tone: "strong" as const }],
+    ...group.map(toGroupedRow),
+  ]);
+  return layOutTable(GROUPED_COLUMNS, rows, view).text;
 }
 
 /** Returns the models as a document for programs. */
@@ -100,11 +106,24 @@ const COLUMNS: readonly Column[] = [
   { head: "prices", align: "left", order: 3 },
 ];
 
-/** Returns the rows of each upstream together, in the order of their first models. */
-function toRows(models: readonly UsableModel[]): Cell[][] {
+const GROUPED_COLUMNS = COLUMNS.filter(({ head }) => head !== "upstream");
+
+/** Returns the models of each upstream together, in the order of their first models. */
+function groupByUpstream(models: readonly UsableModel[]): UsableModel[][] {
   const groups = new Map<string | null, UsableModel[]>();
   for (const model of models) groups.set(model.upstream, [...(groups.get(model.upstream) ?? []), model]);
-  return [...groups.values()].flat().map(toRow);
+  return [...groups.values()];
+}
+
+/** A model without prices says so where its price would be, because the last column gives way first. */
+function toGroupedRow(model: UsableModel): Cell[] {
+  const [id = "", , context = "", input = "", cached = "", output = "", from = ""] = toRow(model);
+  const isPriced = model.prices !== null && model.prices !== "free";
+  return [`  ${textOf(id)}`, context, isPriced ? input : from, cached, output, isPriced ? from : ""];
+}
+
+function textOf(cell: Cell): string {
+  return typeof cell === "string" ? cell : cell.text;
 }
 
 function toRow({ id, upstream, contextWindow, prices }: UsableModel): Cell[] {

@@ -1,17 +1,18 @@
-import type { AccountStatus, WindowStatus } from "../../../core/limits/account-limits.ts";
-import { describeHold, describeLimit } from "../../../core/limits/describe-limits.ts";
+import type { AccountStatus } from "../../../core/limits/account-limits.ts";
+import { describeHold } from "../../../core/limits/describe-limits.ts";
 import { localCalendar } from "../../../core/ledger/calendar.ts";
-import { toPrintable } from "../../../core/text/printable.ts";
 import type { Answers } from "../../../daemon/control/answer-shapes.ts";
 import { askRunning } from "../../../daemon/running-daemon.ts";
 import { attempt } from "../../attempt.ts";
 import { loadConfig } from "../../load-config.ts";
 import { messageOf } from "../../../core/failure.ts";
+import { formatLimits, type ShownLimits } from "../../limits/format-limits.ts";
 import { formatMovers, type MovedAccount } from "./movers.ts";
 import { reportOptions, type Command, type ReportArguments } from "../../command.ts";
 import { explainAbsence } from "../../service/explain-absence.ts";
-import { note, print, printJson } from "../../terminal/console.ts";
-import { printProse } from "../../terminal/prose.ts";
+import { hasColours, note, printJson, printStyled } from "../../terminal/console.ts";
+import { layOutProse, printProse } from "../../terminal/prose.ts";
+import { inTone } from "../../terminal/styles.ts";
 
 /** `tollkeeper limits`: shows how much of the services' own limits is used, by the responses that have passed. */
 export const command: Command<ReportArguments> = {
@@ -28,7 +29,8 @@ export const command: Command<ReportArguments> = {
     if (json) printJson({ ...status, accounts });
     else if (accounts.length === 0) printProse(NOTHING_SEEN);
     else {
-      print(formatLimits({ ...status, accounts }));
+      const view = { width: process.stdout.columns || Infinity, isColoured: hasColours() };
+      printStyled(formatLimits(accounts.map(toShown), Date.parse(status.at), view));
       printHolds(status);
       note(accounts.some(isMoved) ? `${OTHERS_COUNT} ${CORRELATION}` : OTHERS_COUNT);
     }
@@ -38,20 +40,17 @@ export const command: Command<ReportArguments> = {
 
 /** A daemon of an earlier version sends none. */
 function printHolds({ holds, at }: Omit<Answers["limits"], "holds"> & Partial<Answers["limits"]>): void {
-  for (const hold of holds ?? [])
-    print(
-      `\n${toPrintable(describeHold(hold, Date.parse(at), localCalendar()))}\nTo let it pass, type: ${hold.lift}`,
-    );
+  for (const hold of holds ?? []) {
+    const sentence = describeHold(hold, Date.parse(at), localCalendar());
+    printStyled("");
+    for (const line of layOutProse([sentence], process.stdout.columns || Infinity).split("\n"))
+      printStyled(inTone(line, "warning", hasColours()));
+    printProse([`To let it pass, type: ${hold.lift}`]);
+  }
 }
 
 /** Said below limits. */
 export const OTHERS_COUNT = "Other devices and programs with the same account count, too.";
-
-/** An account whose windows may say what has moved them. */
-interface ShownAccount {
-  account: string;
-  windows: readonly (WindowStatus & Partial<Pick<MovedAccount["windows"][number], "movedBy">>)[];
-}
 
 /** Said where shares are shown. */
 const CORRELATION =
@@ -65,19 +64,9 @@ function isMoved({ windows }: MovedAccount): boolean {
   return windows.some(({ movedBy }) => movedBy !== null);
 }
 
-/** Formats the limits of all accounts. */
-export function formatLimits({ accounts, at }: { accounts: readonly ShownAccount[]; at: string }): string {
-  const now = Date.parse(at);
-  return accounts.map((account) => formatAccount(account, now).join("\n")).join("\n\n");
-}
-
-function formatAccount({ account, windows }: ShownAccount, now: number): string[] {
-  const calendar = localCalendar();
-  const lines = windows.flatMap(({ movedBy, ...window }) => [
-    `  ${describeLimit(window, now, calendar)}`,
-    ...formatMovers(movedBy ?? null).map((line) => `    ${toPrintable(line)}`),
-  ]);
-  return [toPrintable(account), ...lines];
+function toShown({ account, windows }: MovedAccount): ShownLimits {
+  const shown = windows.map(({ movedBy, ...window }) => ({ ...window, below: formatMovers(movedBy) }));
+  return { account, windows: shown };
 }
 
 /** Said where no limit is known. */

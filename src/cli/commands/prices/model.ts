@@ -8,6 +8,7 @@ import { formatCommand } from "../../../core/text/shell-words.ts";
 import { COST_COLUMNS, costRows } from "../../prices/cost-rows.ts";
 import { documentCost } from "../../prices/cost-document.ts";
 import { print } from "../../terminal/console.ts";
+import { printProse } from "../../terminal/prose.ts";
 import { printFacts, type Fact } from "../../terminal/facts.ts";
 import { formatNumber } from "../../terminal/format.ts";
 import { formatTable } from "../../terminal/table.ts";
@@ -54,7 +55,7 @@ export function printModel(shown: ShownModel): void {
   print("");
   print(formatTable(["", { head: "USD", align: "right" }, "for"], priceRows(prices)));
   if (prices.others.length > 0)
-    print(`\nNot known from a record, so that requests are unpriced: ${prices.others.join(", ")}`);
+    printProse(["", `Not known from a record, so that requests are unpriced: ${prices.others.join(", ")}`]);
   if (example === null || example.kind === "unknown") return;
   print("\nAn example, line by line:\n");
   print(formatTable(COST_COLUMNS, costRows(example)));
@@ -67,16 +68,17 @@ function printAssumed(model: string, assumed: DearestPrices): void {
     return price === undefined ? [] : [[name, formatDecimal(price)] as const];
   });
   const listed = dollars.map(([name, usd]) => `${usd} for ${TITLES[name]}`).join(", ");
-  print(
-    dollars.length === 0
-      ? "\nNo model with a price is similar, so budgets assume the highest prices of the upstream."
-      : `\nBudgets assume the highest prices of similar models, per million tokens: ${listed}.`,
-  );
   const shown = dollars.length === 0 ? EXAMPLE : dollars;
   const value = `{ ${shown.map(([name, usd]) => `"${name}": ${usd}`).join(", ")} }`;
-  print("To set the prices of this model, type this with its own numbers:");
   const path = formatConfigPath(["prices", model]);
-  print(`  ${formatCommand(["tollkeeper", "config", "set", path, value])}`);
+  printProse([
+    "",
+    dollars.length === 0
+      ? "No model with a price is similar, so budgets assume the highest prices of the upstream."
+      : `Budgets assume the highest prices of similar models, per million tokens: ${listed}.`,
+    "To set the prices of this model, type this with its own numbers:",
+    `  ${formatCommand(["tollkeeper", "config", "set", path, value])}`,
+  ]);
 }
 
 /** Prices to be replaced. */

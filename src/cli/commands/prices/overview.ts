@@ -68,7 +68,7 @@ export function printOverview(config: Config, prices: PriceBook, ageDays: number
 function describeInWords({ provider, models, isFree, discount, patterns }: Source): string {
   const listed =
     provider === null
-      ? "not in the table: each model costs what its maker charges"
+      ? "makers' prices, not in the table"
       : `${provider} in the table, ${pluralize(models, "model")}`;
   const parts = [
     patterns.length > 0 && `its own for ${patterns.join(", ")}`,

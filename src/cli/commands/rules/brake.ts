@@ -10,6 +10,7 @@ import { newToolOption } from "../../known-tools.ts";
 import { commandAbout, loadConfig, readIfValid, resolveConfigPath } from "../../load-config.ts";
 import { noteOtherConfig } from "../../note-other-config.ts";
 import { print, printJson } from "../../terminal/console.ts";
+import { printProse } from "../../terminal/prose.ts";
 import { WrongUsage } from "../../wrong-usage.ts";
 
 const GENTLE = "gentle";
@@ -78,7 +79,7 @@ async function list({ config: file, json }: ReportArguments): Promise<void> {
   if (json) return printJson(found);
   if (found.length === 0)
     print("There is no brake. To set one, type for example:\n  tollkeeper brake set codex gentle");
-  for (const { kind, name, ...terms } of found) print(`${kind} ${name}: ${describeTerms(terms)}`);
+  printProse(found.map(({ kind, name, ...terms }) => `${kind} ${name}: ${describeTerms(terms)}`));
 }
 
 async function set(file: string, given: SetArguments): Promise<void> {

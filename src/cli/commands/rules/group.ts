@@ -19,6 +19,7 @@ import { nameOfTool, newToolOption, requireKnownTool } from "../../known-tools.t
 import { commandAbout, loadConfig, readIfValid, resolveConfigPath } from "../../load-config.ts";
 import { noteOtherConfig } from "../../note-other-config.ts";
 import { print, printJson } from "../../terminal/console.ts";
+import { printProse } from "../../terminal/prose.ts";
 import { WrongUsage } from "../../wrong-usage.ts";
 
 /** `tollkeeper group`: lists groups, and changes them and which tool is in which. */
@@ -87,7 +88,7 @@ async function list({ config: file, json }: ReportArguments): Promise<void> {
     print(
       "There is no group. To make one, type for example:\n  tollkeeper group set small --models '*-mini,claude-haiku-*'",
     );
-  for (const group of groups) print(describeGroup(config, group));
+  printProse(groups.map((group) => describeGroup(config, group)));
 }
 
 async function set(

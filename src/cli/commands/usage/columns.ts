@@ -49,9 +49,7 @@ export const COLUMNS: readonly Column[] = [
   {
     head: "worth",
     cell: ({ cost: { worth } }, { cost }) =>
-      worth === null
-        ? ""
-        : `${worth.isExact ? "" : "≥"}${formatInColumn(worth.amount, cost.worth?.amount ?? 0n)}`,
+      worth === null ? "" : `${worth.isExact ? "" : "≥"}${formatInColumn(worth.amount, scaleOf(cost))}`,
     isUseful: ({ cost }) => cost.worth !== null,
     order: 1,
   },
@@ -60,7 +58,7 @@ export const COLUMNS: readonly Column[] = [
     cell: ({ cost: { ownWorth } }, { cost }) =>
       ownWorth === null
         ? ""
-        : `${ownWorth.isExact ? "" : "≥"}${formatInColumn(ownWorth.amount, cost.ownWorth?.amount ?? 0n)}`,
+        : `${ownWorth.isExact ? "" : "≥"}${formatInColumn(ownWorth.amount, scaleOf(cost))}`,
     isUseful: ({ cost }) => cost.ownWorth !== null,
     order: 1,
   },
@@ -132,6 +130,13 @@ export const COLUMNS: readonly Column[] = [
   speedColumn("tokens/s", 0.5),
   speedColumn("fastest 5%", 0.95),
 ];
+
+/** What decides how many decimals amounts beside each other have: the largest total of their columns. */
+export function scaleOf({ amount, worth, ownWorth }: SpendingCost): Money {
+  return [amount, worth?.amount ?? 0n, ownWorth?.amount ?? 0n].reduce((most, one) =>
+    one > most ? one : most,
+  );
+}
 
 /** Stands where a value is not known. */
 const UNKNOWN = "–";

@@ -26,9 +26,15 @@ const BETWEEN = " · ";
  * there is no room, the last ones are left out: `--wide` and pipes have all of it in sentences.
  */
 export function footnotes(explained: Explained, width: number): string[] {
-  return [factsOf(explained), adviceOf(explained).map(withProgramName)]
-    .map((parts) => joinFitting(parts, width))
-    .filter((line) => line !== "");
+  const [long, short] = [true, false].map((hasShares) => adviceOf(explained, hasShares).map(withProgramName));
+  const isLong = joined(long ?? []).length <= width;
+  return [joinFitting(factsOf(explained), width), joinFitting((isLong ? long : short) ?? [], width)].filter(
+    (line) => line !== "",
+  );
+}
+
+function joined(parts: readonly string[]): string {
+  return parts.join(BETWEEN);
 }
 
 function joinFitting(parts: readonly string[], width: number): string {
@@ -93,7 +99,8 @@ function describePrices({ cost: { amount, billed, own } }: ReportRow, { asOf }: 
   return own > 0n ? "estimate at your own prices" : "cost as reported by the provider";
 }
 
-function adviceOf({ total: { sums, cost }, canSeeHow, hidden }: Explained): string[] {
+/** Shares of all requests are left out where they would leave no room for other advice. */
+function adviceOf({ total: { sums, cost }, canSeeHow, hidden }: Explained, hasShares: boolean): string[] {
   const { requests, failed, refused } = sums;
   const all = requests + failed;
   const how = canSeeHow ? ": --by outcome" : "";
@@ -105,17 +112,22 @@ function adviceOf({ total: { sums, cost }, canSeeHow, hidden }: Explained): stri
           [refused, "refused"],
           [failedOf(sums), "failed"],
         ],
-        all,
+        hasShares ? all : null,
       )}${how}`,
     dearest !== null && `no price: ${formatCommand(["tollkeeper", "prices", toPrintable(dearest)])}`,
     hidden.length > 0 && `${pluralize(hidden.length, "more column")}: --wide`,
   ].filter((part) => part !== false);
 }
 
-/** Says e.g. `12 refused (4.0%), 3 failed (1.0%)`. */
-function describeUnspent(counts: readonly (readonly [count: number, what: string])[], all: number): string {
+/** Says e.g. `12 refused (4.0%), 3 failed (1.0%)`; without shares where `all` is null. */
+function describeUnspent(
+  counts: readonly (readonly [count: number, what: string])[],
+  all: number | null,
+): string {
   return counts
     .filter(([count]) => count > 0)
-    .map(([count, what]) => `${formatNumber(count)} ${what} (${shareOf(count, all)})`)
+    .map(
+      ([count, what]) => `${formatNumber(count)} ${what}${all === null ? "" : ` (${shareOf(count, all)})`}`,
+    )
     .join(", ");
 }

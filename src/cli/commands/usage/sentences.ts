@@ -5,7 +5,7 @@ import type { SpendingCost } from "../../../core/price/spending.ts";
 import { toPrintable } from "../../../core/text/printable.ts";
 import { formatNumber, pluralize } from "../../terminal/format.ts";
 import { formatShare } from "../../prices/format-cost.ts";
-import { failedOf, inputOf } from "./columns.ts";
+import { failedOf, inputOf, scaleOf } from "./columns.ts";
 
 /**
  * Returns what a table needs to be understood, by its total: few sentences where everything is exact.
@@ -59,12 +59,10 @@ function describeCost({ amount, billed, own }: SpendingCost, { source, asOf }: P
 }
 
 /** Says what plans paid, which is in no cost; null where none did. */
-function describePlans({
-  sums: { requests, plan_requests: paid },
-  cost: { worth, amount },
-}: ReportRow): string | null {
+function describePlans({ sums: { requests, plan_requests: paid }, cost }: ReportRow): string | null {
   if (paid === 0) return null;
-  const dollars = worth === null ? null : formatInColumn(worth.amount, amount);
+  const { worth } = cost;
+  const dollars = worth === null ? null : formatInColumn(worth.amount, scaleOf(cost));
   const known =
     dollars === null
       ? ""
@@ -82,12 +80,10 @@ function describeExtra({
 }
 
 /** Says what tools paid with keys of their own, which is in no cost; null where none did. */
-function describeOwnKeys({
-  sums: { requests, own_requests: paid },
-  cost: { ownWorth, amount },
-}: ReportRow): string | null {
+function describeOwnKeys({ sums: { requests, own_requests: paid }, cost }: ReportRow): string | null {
   if (paid === 0) return null;
-  const dollars = ownWorth === null ? null : formatInColumn(ownWorth.amount, amount);
+  const { ownWorth } = cost;
+  const dollars = ownWorth === null ? null : formatInColumn(ownWorth.amount, scaleOf(cost));
   const known =
     dollars === null ? "" : `, for ${ownWorth?.isExact === true ? "" : "at least "}${dollars} at list prices`;
   return `Own keys of tools: paid for ${formatNumber(paid)} of ${pluralize(requests, "request")}${known}. That is in no cost.`;
@@ -113,7 +109,7 @@ export function describeUnpriced({ unpriced }: SpendingCost): string | null {
     return requests > 0 ? `${part} in ${pluralize(requests, "request")}` : part;
   });
   const rest = most.length - listed.length;
-  const more = rest > 0 ? `, and ${pluralize(rest, "more")}` : "";
+  const more = rest > 0 ? `, and ${formatNumber(rest)} more` : "";
   return `The cost leaves out what has no known price: ${listed.join(", ")}${more}. To set prices, add them under "prices" with:\n  tollkeeper config edit`;
 }
 

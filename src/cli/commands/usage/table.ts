@@ -3,7 +3,13 @@ import { readRow, type ReportRow, type Sums } from "../../../core/ledger/report.
 import { nameMiss } from "../../../core/misses/reasons.ts";
 import { toPrintable } from "../../../core/text/printable.ts";
 import { displayPath, pluralize } from "../../terminal/format.ts";
-import { layOutTable, type Cell, type RenderedTable, type TableView } from "../../terminal/table.ts";
+import {
+  layOutTable,
+  type Cell,
+  type Column as TableColumn,
+  type RenderedTable,
+  type TableView,
+} from "../../terminal/table.ts";
 import { COLUMNS, type Column } from "./columns.ts";
 
 /** How a report is shown. */
@@ -27,7 +33,7 @@ export function renderTable(
 ): RenderedTable {
   const shown = COLUMNS.filter((column) => isShown(column, by, total, view));
   const columns = [
-    ...by.map((head) => ({ head, align: "left", long: isPath(head) ? "path" : "cut" }) as const),
+    ...by.map((head) => ({ head, align: "left", long: longOf(head) }) as const),
     ...shown.map(({ head, order }) => ({ head, align: "right", order }) as const),
   ];
   const cells: Cell[][] = [];
@@ -45,6 +51,12 @@ export function renderTable(
   cells.push(...idleRow(idle[rows.length] ?? 0));
   cells.push(ofTotal.map((text) => ({ text, tone: "strong" as const })));
   return layOutTable(columns, cells, view);
+}
+
+/** The end of a path says more than its beginning, and a window is known by both of its ends. */
+function longOf(grouping: string): NonNullable<TableColumn["long"]> {
+  if (isPath(grouping)) return "path";
+  return grouping === "window" ? "whole" : "cut";
 }
 
 function idleRow(hours: number): Cell[][] {

@@ -110,7 +110,7 @@ test("tools that do not fit are counted, and a running request says how long and
   const many = Array.from({ length: 40 }, (_, at) => `tool-${at}`);
   const lines = renderTop(state({}, many), { columns: 100, rows: 20, isColoured: false });
   assert.ok(
-    lines.some((line) => /^and \d+ tools more$/.test(line)),
+    lines.some((line) => /^and \d+ more tools$/.test(line)),
     lines.join("\n"),
   );
   assert.ok(

@@ -1,0 +1,13 @@
+import { describeTime } from "../../core/budget/describe-time.ts";
+import { localCalendar } from "../../core/ledger/calendar.ts";
+
+/** Writes a later time without prepositions: `15:00`, `tomorrow, 00:00`, `Monday 2026-12-01, 00:00`. Both in ms since 1970. */
+export function shortTime(time: number, now: number): string {
+  const text = describeTime(time, now, localCalendar());
+  return text.replace(/^(?:at|on) /, "").replace(" at ", ", ");
+}
+
+/** Writes it for a table: without the day of the week. */
+export function timeInTable(time: number, now: number): string {
+  return shortTime(time, now).replace(/^\w+day /, "");
+}
