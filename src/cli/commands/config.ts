@@ -24,11 +24,17 @@ import { reportOptions, type Command } from "../command.ts";
 import { newToolOption, requireKnownTool } from "../known-tools.ts";
 import { commandAbout, readIfValid, resolveConfigPath } from "../load-config.ts";
 import { noteMisnamedConfig } from "../note-other-config.ts";
-import { EXIT, note, print, printJson } from "../terminal/console.ts";
+import { EXIT, hasColours, note, print, printJson, printStyled } from "../terminal/console.ts";
 import { makeChange, planValue, refuseManaged, removeValue, valueIn } from "../config/change-value.ts";
 import { parsePath, unknownPath } from "../config/parse-path.ts";
 import { editConfig } from "../config/edit-file.ts";
-import { explainNamed, formatSetting, formatSettingLine, readLayers } from "../config/explain-value.ts";
+import {
+  explainNamed,
+  formatSetting,
+  formatSettingLine,
+  readLayers,
+  renderSettings,
+} from "../config/explain-value.ts";
 import { noteLeftTools } from "../config/note-left-tools.ts";
 import { describeGroup } from "../config/format-groups.ts";
 
@@ -194,7 +200,9 @@ async function explain(file: string, name: string | undefined, asJson: boolean):
   const settings = layers.list();
   if (asJson) return print(JSON.stringify({ path: file, managed: layers.managed, settings }, null, 2));
   if (settings.length === 0) print("no file sets anything; the defaults apply");
-  for (const setting of settings) print(formatSettingLine(setting));
+  const { columns } = process.stdout;
+  if (columns > 0 && settings.length > 0) printStyled(renderSettings(settings, columns, hasColours()));
+  else for (const setting of settings) print(formatSettingLine(setting));
 }
 
 /** Prints problems on standard output, because they are the result; the exit code says whether there are any. */

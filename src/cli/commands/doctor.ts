@@ -44,9 +44,11 @@ export function renderFindings(
     const after = findings[i + 1];
     const name = before?.id === id ? "" : title;
     const rating = paint(verdict.padEnd(verdictWidth), COLOURS[verdict], isColoured);
-    const head = `${rating}  ${name.padEnd(width)}  `;
-    const indent = verdictWidth + width + 2 * GAP;
-    const lines = indented(head, indent, toPrintable(message), columns);
+    const isNarrow = columns < NARROW;
+    const head = isNarrow ? `${rating}  ` : `${rating}  ${name.padEnd(width)}  `;
+    const indent = verdictWidth + GAP + (isNarrow ? 0 : width + GAP);
+    const text = isNarrow && name !== "" ? `${name}: ${toPrintable(message)}` : toPrintable(message);
+    const lines = indented(head, indent, text, columns);
     // A fix that several findings share is shown once, below the last of them.
     const isShownLater = after?.id === id && after.fix === fix;
     return fix === null || isShownLater
@@ -61,6 +63,9 @@ export function renderFindings(
 
 /** Between two columns. */
 const GAP = 2;
+
+/** A narrower terminal has no column of titles: each stands before its message. */
+const NARROW = 72;
 
 /** Returns a text behind a head, and below it where there is no room. */
 function indented(head: string, indent: number, text: string, columns: number): string[] {

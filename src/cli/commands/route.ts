@@ -15,7 +15,7 @@ import { noteSimilarTool } from "../known-tools.ts";
 import { loadConfig, resolveConfigPath } from "../load-config.ts";
 import { noteOtherConfig } from "../note-other-config.ts";
 import { EXIT, print, printJson } from "../terminal/console.ts";
-import { formatTable } from "../terminal/table.ts";
+import { formatTable, type Column } from "../terminal/table.ts";
 import { askForRefusal, describeRefusal } from "./route/now.ts";
 import { describeHolds, findPlanAddress, type PlanAddress } from "./route/plan-address.ts";
 
@@ -178,8 +178,15 @@ function printRoutes(
       isChosen ? `${reason}${describeKey(key, credential)}` : reason,
     ]),
   );
-  print(formatTable(["api", "upstream", "goes there", "why"], rows));
+  print(formatTable(COLUMNS, rows));
 }
+
+const COLUMNS: readonly Column[] = [
+  { head: "api", align: "left", long: "whole" },
+  { head: "upstream", align: "left", long: "cut" },
+  { head: "goes there", align: "left", long: "whole" },
+  { head: "why", align: "left" },
+];
 
 function describeKey(key: string | null, credential: Choice["credential"]): string {
   if (credential === "client") return ", with the tool's own key";

@@ -19,7 +19,10 @@ import { valueAt } from "../../core/config/rules.ts";
 import { ANY_NAME, findSetting, listSettings } from "../../core/config/settings.ts";
 import { isObject } from "../../core/json.ts";
 import { findNearest } from "../../core/text/did-you-mean.ts";
-import { labelledLine } from "../terminal/format.ts";
+import { homeDirectory } from "../../adapters/paths.ts";
+import { toPrintable } from "../../core/text/printable.ts";
+import { displayPath, labelledLine } from "../terminal/format.ts";
+import { layOutTable, type Column } from "../terminal/table.ts";
 import { WrongUsage } from "../wrong-usage.ts";
 import { parsePath, unknownPath } from "./parse-path.ts";
 
@@ -139,6 +142,34 @@ export function formatSettingLine({ key, value, places, locked, overruled }: Exp
     ...(overruled === null ? [] : [`not used: ${formatPlace(overruled)}`]),
   ];
   return `${key} = ${JSON.stringify(value)} (${parts.join(", ")})`;
+}
+
+const COLUMNS: readonly Column[] = [
+  { head: "setting", align: "left", long: "whole" },
+  { head: "value", align: "left", long: "cut" },
+  { head: "from", align: "left", long: "path", order: 1 },
+];
+
+/** Renders the settings of a list for a terminal: a long value is cut, and a path has its end. */
+export function renderSettings(
+  settings: readonly ExplainedSetting[],
+  width: number,
+  isColoured: boolean,
+): string {
+  const rows = settings.map(({ key, value, places, locked, overruled }) => [
+    toPrintable(key),
+    toPrintable(JSON.stringify(value)),
+    [
+      ...(locked ? ["locked"] : []),
+      ...(overruled === null ? [] : ["not used"]),
+      ...(places.length === 0 ? ["the default"] : places.map(formatShortPlace)),
+    ].join(", "),
+  ]);
+  return layOutTable(COLUMNS, rows, { width, isColoured }).text;
+}
+
+function formatShortPlace(place: Place): string {
+  return toPrintable(displayPath(formatPlace(place), homeDirectory()));
 }
 
 const SOURCES: Record<SettingSource, string> = {

@@ -65,3 +65,18 @@ test("where there is no room, words go on below and a command stays whole", () =
     for (const line of lines.filter((one) => !one.endsWith("house"))) assert.ok(line.length <= columns, line);
   }
 });
+
+test("a narrow terminal has each check's title before its message", () => {
+  assert.equal(
+    renderFindings(MANY, false, 60),
+    `ok       port: free
+failure  some keys: no a
+failure  no b
+         -> set
+warning  an old c
+         -> renew
+skipped  service: none
+
+2 failures, 1 warning`,
+  );
+});
