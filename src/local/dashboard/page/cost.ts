@@ -92,9 +92,26 @@ function originOf({ from }: Cost, { tokens, upstream }: Charged): string {
   return from === "free" ? ", because nothing was charged" : "";
 }
 
+/** How providers of the price table write themselves. */
+const PROVIDERS: Readonly<Record<string, string>> = {
+  anthropic: "Anthropic",
+  aws: "AWS",
+  azure: "Azure",
+  deepseek: "DeepSeek",
+  google: "Google",
+  groq: "Groq",
+  mistral: "Mistral",
+  openai: "OpenAI",
+  openrouter: "OpenRouter",
+  "x-ai": "xAI",
+};
+
 /** Whose prices they are, and of which model, where the record names another one. */
 function sourcesOf({ lines }: Cost, own: string | null): string {
-  const names = lines.map(({ source, model }) => (model === own ? source : `${source} (${model})`));
+  const names = lines.map(({ source, model }) => {
+    const name = Object.hasOwn(PROVIDERS, source) ? (PROVIDERS[source] ?? source) : source;
+    return model === own ? name : `${name} (${model})`;
+  });
   return [...new Set(names)].join(" and ");
 }
 

@@ -26,8 +26,12 @@ export function showRecord(entry: FeedEntry | RunningRequest): void {
   const why = element("ul", { class: "reasons" });
   const glance = "bytes_out" in entry ? recordGlance(entry) : null;
   dialog.replaceChildren(
-    element("button", { class: "close", onclick: () => dialog.close() }, "Close"),
-    element("h2", {}, element("span", {}, titleOf(entry)), amount, ...endOf(entry)),
+    element(
+      "div",
+      { class: "head" },
+      element("button", { class: "close", onclick: () => dialog.close() }, "Close"),
+      element("h2", {}, element("span", {}, titleOf(entry)), amount, ...endOf(entry)),
+    ),
     element("p", { class: "remark" }, describeWhere(entry, glance !== null)),
     why,
     ...(glance === null ? [] : [glance]),

@@ -39,10 +39,12 @@ export async function renderRequests(
     ...(outcome !== "all" && { outcome }),
     ...(isByCost && { dearest: "true" }),
   };
-  const read = (asked: State, by: string) =>
-    readFeed<UsageReport>("usage", { timezone: TIME_ZONE, ...questionOf(asked), by }, signal);
+  const ask = (asked: Record<string, string>) =>
+    readFeed<UsageReport>("usage", { timezone: TIME_ZONE, ...asked }, signal);
+  const read = (asked: State, by: string) => ask({ ...questionOf(asked), by });
   const isNarrowed = Object.keys(filter).length > 0;
   const whole = { ...state, filter: {} };
+  const isPlain = outcome === "all" && !isNarrowed;
   // The lists have what else there is to choose.
   const [records, models, projects, narrowed] = await Promise.all([
     readRecords(question, signal),
@@ -50,6 +52,8 @@ export async function renderRequests(
     read(whole, "project"),
     isNarrowed ? read(state, "tool") : null,
   ]);
+  if (signal.aborted) return;
+  const isUnused = isPlain && records.length === 0 && (await isLedgerEmpty(ask));
   if (signal.aborted) return;
   narrowing.show([models, projects].flatMap(rowsOf), state, change);
   const { rows, total, sandbox } = narrowed ?? models;
@@ -66,15 +70,15 @@ export async function renderRequests(
     parts.replaceChildren(
       ...(shown.length === 0
         ? [
-            records.length === 0 && outcome === "all" && !isNarrowed
-              ? nothingYet("No request in this period")
+            records.length === 0 && isPlain
+              ? nothingYet(isUnused ? "No requests yet" : "No request in this period")
               : nothingMatches(() => change({ filter: {}, outcome: "all", search: "" })),
           ]
         : [
             element("p", { class: "remark" }, describeAll(sums)),
             ...speedByModel(shown),
             sortableTable(titleOf(outcome, records.length, isByCost), requestColumns(state, change), shown, {
-              class: "two-lines",
+              class: "two-lines requests",
               sort,
               onSort,
               // Today alone needs no heading.
@@ -89,6 +93,13 @@ export async function renderRequests(
   };
   showFound();
   replaceContents(parent, parts);
+}
+
+/** Whether there was no request in any period that can be chosen. */
+async function isLedgerEmpty(
+  ask: (question: Record<string, string>) => Promise<UsageReport>,
+): Promise<boolean> {
+  return rowsOf(await ask({ since: "365d", by: "tool" })).length === 0;
 }
 
 /** What the ledger has, or else the sandbox. */

@@ -74,10 +74,38 @@ test("the record says why it missed the cache, who says so, and what that cost",
     await sentence.textContent(),
     "It missed the cache: the tools changed (said by the service). A hit would have read 4,000 tokens more from the cache, for $0.00920 less. Connect MCP servers and choose tools before a session starts, and then leave them as they are.",
   );
+  assert.equal(await page.textContent("dialog caption"), "Cost (Anthropic prices)");
   await page.keyboard.press("Escape");
+  // Lists of all requests and of those of a session say it alike.
+  for (const view of ["requests?since=7d", "sessions?since=7d&session=one"]) {
+    await page.goto(`${daemon.url}/#/${view}`);
+    const cell = page.locator('.two-lines:not(.sessions, .agents) tbody [data-column="from cache"]');
+    await cell.waitFor();
+    assert.equal(await cell.textContent(), "missed, 0%");
+  }
   await page.goto(`${daemon.url}/#/overview`);
   await page.waitForSelector(".unusual:not(:empty)");
   assert.equal(await page.textContent(".unusual"), "Too little is recorded to say what is unusual today");
   assert.equal(await page.textContent(".out-of-line"), "");
+  assert.deepEqual(problems, []);
+});
+
+test("on a phone, the record is a sheet as high as the screen, whose head stays", { skip }, async (t) => {
+  const daemon = await startWithRecords(t, [request("one", 0, 5_000)]);
+  const [width, height] = [390, 500];
+  const { page, problems } = await openChromium(t, { viewport: { width, height } });
+  await page.goto(`${daemon.url}/#/requests?since=7d`);
+  await page.click('.table tbody [data-column="time"] button');
+  await page.waitForSelector("dialog table");
+  await page.click("dialog summary");
+  assert.deepEqual(await page.locator("dialog").boundingBox(), { x: 0, y: 0, width, height });
+  await page.locator("dialog dd").last().scrollIntoViewIfNeeded();
+  const close = await page.locator("dialog .close").boundingBox();
+  assert.ok(close !== null && close.y >= 0 && close.y < 30, JSON.stringify(close));
+  // The last line is above what fades.
+  const last = await page.locator("dialog dd").last().boundingBox();
+  assert.ok(last !== null && last.y + last.height <= height, JSON.stringify(last));
+  await page.click("dialog .close");
+  await page.waitForSelector("dialog", { state: "hidden" });
   assert.deepEqual(problems, []);
 });

@@ -54,6 +54,70 @@ test(
   },
 );
 
+test("on a phone a button unfolds the lists, and says how many are used", { skip }, async (t) => {
+  const daemon = await startWithRecords(t, records());
+  const { page, problems } = await openChromium(t, { viewport: { width: 390, height: 800 } });
+  await page.goto(`${daemon.url}/#/requests?since=7d`);
+  const unfold = page.getByRole("button", { name: /^Filters/ });
+  await unfold.waitFor();
+  const lists = page.locator(".narrowing select");
+  assert.equal(await lists.first().isVisible(), false);
+  await unfold.click();
+  assert.equal(await unfold.getAttribute("aria-expanded"), "true");
+  await page.selectOption('label:has-text("Tool") select', "zed");
+  await page.waitForSelector('button:has-text("Filters (1)")');
+  // They stay unfolded, and two lists are the most that is used here.
+  await page.selectOption('label:has-text("Project") select', { label: "web/shop" });
+  await page.waitForSelector('button:has-text("Filters (2)")');
+  await unfold.click();
+  assert.equal(await lists.first().isVisible(), false);
+  await page.setViewportSize({ width: 1_280, height: 800 });
+  assert.equal(await unfold.isVisible(), false);
+  assert.equal(await lists.first().isVisible(), true);
+  assert.deepEqual(problems, []);
+});
+
+test("controls stand beside their names alike, in one line, however long names are", { skip }, async (t) => {
+  const long = records().map((record) => ({
+    ...record,
+    model: `${"a-long-name-".repeat(5)}1`,
+    project: `/home/me/${"a-long-name-".repeat(5)}1`,
+  }));
+  for (const own of [long, []]) {
+    const daemon = await startWithRecords(t, own);
+    const { page } = await openChromium(t, { viewport: { width: 1_440, height: 900 } });
+    await page.goto(`${daemon.url}/#/requests?since=7d`);
+    await page.waitForSelector('main[aria-busy="false"]');
+    await page.waitForSelector(own.length === 0 ? '.empty:has-text("No requests yet")' : ".narrowing select");
+    const labels = await page.$$eval("main .controls label:has(select, input)", (all) =>
+      all
+        .filter((label) => label.getClientRects().length > 0)
+        .map((label) => {
+          const text = label.ownerDocument.createRange();
+          text.selectNodeContents(label.firstChild ?? label);
+          const control = label.querySelector("select, input")?.getBoundingClientRect();
+          return { gap: (control?.left ?? 0) - text.getBoundingClientRect().right, top: control?.top ?? 0 };
+        }),
+    );
+    assert.ok(labels.length >= 3);
+    for (const { gap, top } of labels) {
+      assert.ok(gap < 8, JSON.stringify(labels));
+      assert.ok(Math.abs(top - (labels[0]?.top ?? 0)) < 3, JSON.stringify(labels));
+    }
+  }
+});
+
+test("a period without requests is told from a ledger without any", { skip }, async (t) => {
+  const old = records().map((record) => ({
+    ...record,
+    ts: new Date(Date.parse(record.ts) - 20 * 24 * 60 * 60 * 1_000).toISOString(),
+  }));
+  const daemon = await startWithRecords(t, old);
+  const { page } = await openChromium(t);
+  await page.goto(`${daemon.url}/#/requests?since=7d`);
+  await page.waitForSelector('.empty h2:text-is("No request in this period")');
+});
+
 test(
   "a list of several days names the day of its rows, also of one; today needs no name",
   { skip },

@@ -13,7 +13,7 @@ const VIEWS = ["requests", "live", "sessions", "overview"] as const;
 const LINES = {
   requests: [
     ["tool", "model", "cost"],
-    ["time", "tokens in", "tokens out"],
+    ["time", "project", "tokens in", "tokens out"],
   ],
   live: [
     ["tool", "model", "cost"],
@@ -120,6 +120,27 @@ test("on a phone, what reads the page aloud still has tables with heads", { skip
       `${view}: ${known.join()}`,
     );
     assert.ok(named("rowheader").length >= 2 && named("cell").length >= 8, view);
+  }
+});
+
+test("on a phone, heads beyond the edge fade, and the last one does not", { skip: noBrowser }, async (t) => {
+  const daemon = await startWithRecords(t, records());
+  const { page } = await openChromium(t, { viewport: { width: 390, height: 800 } });
+  for (const view of ["requests", "sessions", "overview", "sessions?session=session-1"]) {
+    await page.goto("about:blank");
+    await page.goto(`${daemon.url}/#/${view}${view.includes("?") ? "&" : "?"}since=7d`);
+    await page.waitForSelector(`${TABLE} tbody tr`);
+    const rows = await page.$$eval(`${TABLE} thead tr`, (all) =>
+      all.map((row) => {
+        const mask = row.ownerDocument.defaultView?.getComputedStyle(row).maskImage ?? "";
+        row.scrollLeft = row.scrollWidth;
+        const right = Math.max(...[...row.children].map((head) => head.getBoundingClientRect().right));
+        return { mask, free: row.getBoundingClientRect().right - right };
+      }),
+    );
+    // As wide as what fades.
+    for (const { mask, free } of rows)
+      assert.ok(mask.includes("32px") && free >= 31, `${view}: ${mask}, ${free}`);
   }
 });
 

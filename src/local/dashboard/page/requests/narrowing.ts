@@ -7,10 +7,19 @@ import { tellPathsApart } from "../sessions/listed-session.ts";
 const FIELDS = ["tool", "model", "project"] as const;
 const ANY = "";
 
-/** Lists of the tools, models and projects of a period, of which a reader chooses one. They are among the controls, and filled once the names are known. */
+/**
+ * Lists of the tools, models and projects of a period, of which a reader chooses one. They are among the controls, and filled once the names
+ * are known. On a phone, a button unfolds them.
+ */
 export class Narrowing {
-  readonly element = element("span", { class: "narrowing" });
+  readonly #lists = element("span", { class: "lists" });
+  readonly #unfold = element("button", { class: "unfold", onclick: () => this.#toggle() });
+  readonly element = element("span", { class: "narrowing" }, this.#unfold, this.#lists);
   #shown = "";
+
+  constructor() {
+    this.#unfold.ariaExpanded = "false";
+  }
 
   /** Shows the names of these rows. Lists that have them already stay, as somebody may be choosing. */
   show(rows: readonly Row[], { filter }: State, change: Change): void {
@@ -18,17 +27,34 @@ export class Narrowing {
     const shown = JSON.stringify([all, filter]);
     if (shown === this.#shown) return;
     this.#shown = shown;
-    const lists = all.map(([field, names]) => {
-      const briefly = field === "project" ? tellPathsApart(names) : null;
-      const choices = names.map((name) => [name, briefly?.get(name) ?? name] as const);
-      const { [field]: chosen = ANY, ...rest } = filter;
-      const label = `${field[0]?.toUpperCase() ?? ""}${field.slice(1)}`;
-      return choice(label, [[ANY, "any"], ...choices], chosen, (name) =>
-        change({ filter: name === ANY ? rest : { ...rest, [field]: name } }),
-      );
-    });
-    replaceContents(this.element, ...lists);
+    const chosen = FIELDS.filter((field) => filter[field] !== undefined).length;
+    this.#unfold.textContent = chosen === 0 ? "Filters" : `Filters (${chosen})`;
+    // A list without names would have nothing to choose from.
+    const lists = all
+      .filter(([, names]) => names.length > 0)
+      .map(([field, names]) => listOf(field, names, filter, change));
+    this.#unfold.hidden = lists.length === 0;
+    replaceContents(this.#lists, ...lists);
   }
+
+  #toggle(): void {
+    this.#unfold.ariaExpanded = String(this.#lists.classList.toggle("unfolded"));
+  }
+}
+
+function listOf(
+  field: (typeof FIELDS)[number],
+  names: readonly string[],
+  filter: State["filter"],
+  change: Change,
+): HTMLElement {
+  const briefly = field === "project" ? tellPathsApart(names) : null;
+  const choices = names.map((name) => [name, briefly?.get(name) ?? name] as const);
+  const { [field]: chosen = ANY, ...rest } = filter;
+  const label = `${field[0]?.toUpperCase() ?? ""}${field.slice(1)}`;
+  return choice(label, [[ANY, "any"], ...choices], chosen, (name) =>
+    change({ filter: name === ANY ? rest : { ...rest, [field]: name } }),
+  );
 }
 
 /** The names that rows have, and the one that is chosen. */

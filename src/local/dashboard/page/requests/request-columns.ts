@@ -1,3 +1,4 @@
+import type { Tokens } from "../../../../core/usage/reading.ts";
 import { tokensOfModel } from "../../../../core/usage/batch/model-tokens.ts";
 import { costInList } from "../cost.ts";
 import { element } from "../elements.ts";
@@ -38,11 +39,7 @@ export function requestColumns({ filter }: State, change: Change): TableColumn<P
     named("model", ({ model, model_requested: requested }) => model ?? requested),
     named("project", ({ project }) => project, lastPart),
     countColumn("tokens in", (record) => tokensOfModel(record)?.input_total),
-    {
-      head: "from cache",
-      value: (record) => cachedOf(record) / (tokensOfModel(record)?.input_total || 1),
-      text: (record) => formatShare(cachedOf(record), tokensOfModel(record)?.input_total ?? 0),
-    },
+    fromCacheColumn(tokensOfModel),
     countColumn("tokens out", (record) => tokensOfModel(record)?.output),
     {
       head: "first token",
@@ -62,8 +59,24 @@ export function requestColumns({ filter }: State, change: Change): TableColumn<P
   ];
 }
 
-function cachedOf(record: PricedRecord): number {
-  return tokensOfModel(record)?.cache_read ?? 0;
+/** The share of the input that was read from the cache, and whether a request missed it. */
+export function fromCacheColumn(
+  tokensOf: (record: PricedRecord) => Pick<Tokens, "cache_read" | "input_total"> | null,
+): TableColumn<PricedRecord> {
+  return {
+    head: "from cache",
+    value(record) {
+      const tokens = tokensOf(record);
+      return (tokens?.cache_read ?? 0) / (tokens?.input_total || 1);
+    },
+    contents(record) {
+      const tokens = tokensOf(record);
+      return [
+        ...(record.missed === null ? [] : [element("span", { class: "missed" }, "missed, ")]),
+        formatShare(tokens?.cache_read ?? 0, tokens?.input_total ?? 0),
+      ];
+    },
+  };
 }
 
 export const TIME: TableColumn<PricedRecord> = {

@@ -14,7 +14,7 @@ import {
   formatTimeOfDay,
 } from "../numbers.ts";
 import { describeMiss } from "../record/miss-words.ts";
-import { COST, countColumn, OUTCOME, TIME } from "../requests/request-columns.ts";
+import { COST, countColumn, fromCacheColumn, OUTCOME, TIME } from "../requests/request-columns.ts";
 import type { Change } from "../state.ts";
 import { mapColumn, sortableTable, type TableColumn } from "../table.ts";
 import { nameBriefly } from "../time-names.ts";
@@ -257,14 +257,7 @@ const REQUEST_COLUMNS: readonly TableColumn<SessionRequest>[] = [
     exact: ({ costSoFar }) => String(costSoFar ?? ""),
   },
   ofRecord(countColumn("tokens in", ({ tokens }) => tokens?.input_total)),
-  {
-    head: "from cache",
-    value: ({ record: { tokens } }) => (tokens?.cache_read ?? 0) / (tokens?.input_total || 1),
-    contents: ({ record: { tokens, missed } }) => [
-      ...(missed === null ? [] : [element("span", { class: "missed" }, "missed, ")]),
-      formatShare(tokens?.cache_read ?? 0, tokens?.input_total ?? 0),
-    ],
-  },
+  ofRecord(fromCacheColumn(({ tokens }) => tokens)),
   ofRecord(countColumn("to cache", ({ tokens }) => tokens?.cache_write)),
   ofRecord(countColumn("tokens out", ({ tokens }) => tokens?.output)),
   { head: "model", value: ({ record }) => record.model ?? record.model_requested ?? "", isWords: true },
