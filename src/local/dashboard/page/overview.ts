@@ -20,7 +20,7 @@ import { COMPARISONS, GROUPINGS, questionOf, type Change, type State } from "./s
 import { sumColumns } from "./sum-columns.ts";
 import { sortableTable, type TableColumn } from "./table.ts";
 import { dayOf, describeBefore, spanBefore, spanOf, TIME_ZONE } from "./times.ts";
-import { nameIn } from "./usage-sums.ts";
+import { failedOf, nameIn } from "./usage-sums.ts";
 
 /** What the chart tells apart; the rest is one group. */
 const MOST_SERIES = 7;
@@ -73,6 +73,7 @@ export async function renderOverview(
   // Then it stands above every view.
   const isSandboxNow = status?.upstreams.some((upstream) => upstream.is_sandbox) === true;
   const isEmpty = rows.length === 0 && past.total.requests + past.total.failed === 0;
+  const hasNoneBefore = isSandbox && past.total.requests + past.total.failed === 0;
   const hasCards = days.rows.length > 0;
   // It is about all requests, as budgets are.
   const unusual = status === null || isSandbox || !hasCards ? null : outOfLine(signal);
@@ -106,7 +107,8 @@ export async function renderOverview(
           total,
           earlier,
           hasCards ? saidByCards(state, now) : NOTHING_SAID,
-          comparison === null ? undefined : describeDifference(comparison),
+          comparison !== null ? describeDifference(comparison) : hasNoneBefore ? "" : undefined,
+          ...(isSandbox ? ["$0.00 (sandbox)"] : []),
         )),
     // What the reader has asked for comes first.
     ...(comparison === null ? [] : [besideBeforeTable(comparison, names)]),
@@ -114,9 +116,11 @@ export async function renderOverview(
       ? []
       : [element("div", { class: "two" }, twoSideBySide(two, rows, state, look.colours, change), chart())]),
     ...(rows.length === 0 || two !== null ? [] : [chart()]),
-    ...(isEmpty ? [] : [glance(total, earlier, state)]),
+    ...(isEmpty ? [] : [glance(total, hasNoneBefore ? null : earlier, state, isSandbox)]),
     ...(rows.length === 0 ? [emptyState(state, days.rows.length === 0, change)] : []),
-    ...(rows.length === 0 || comparison !== null ? [] : [table(rows, total, names, shown, change)]),
+    ...(rows.length === 0 || comparison !== null
+      ? []
+      : [table({ rows, total, isSandbox }, names, shown, change)]),
     ...remarks(grouped),
   );
 }
@@ -167,9 +171,9 @@ function groupsOf(rows: readonly Row[], { by, unit }: State): string[] {
     .map((row) => nameIn(row, by));
 }
 
+/** In the sandbox, whose costs are all certain, columns are left out that would be empty. */
 function table(
-  rows: readonly Row[],
-  total: Sums,
+  { rows, total, isSandbox }: { rows: readonly Row[]; total: Sums; isSandbox: boolean },
   nameOf: GroupName,
   { by, sort }: State,
   change: Change,
@@ -179,7 +183,12 @@ function table(
     value: (row) => nameIn(row, by),
     contents: (row) => nameOf(nameIn(row, by)),
   };
-  return sortableTable(`Usage by ${by}`, [names, ...sumColumns(rows)], rows, {
+  const isNeeded: Readonly<Record<string, boolean>> = {
+    failed: !isSandbox || failedOf(total) > 0,
+    certainty: !isSandbox,
+  };
+  const columns = sumColumns(rows).filter(({ head }) => isNeeded[head] ?? true);
+  return sortableTable(`Usage by ${by}`, [names, ...columns], rows, {
     class: "two-lines sums",
     sort,
     onSort: (chosen) => change({ sort: chosen }),

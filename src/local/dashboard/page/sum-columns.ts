@@ -26,7 +26,11 @@ const OWN_KEYS: TableColumn<Row> = {
 };
 
 const OTHERS: readonly TableColumn<Row>[] = [
-  { head: "requests", value: ({ requests }) => requests },
+  {
+    head: "requests",
+    value: ({ requests }) => requests,
+    unit: ({ requests }) => (requests === 1 ? "request" : "requests"),
+  },
   { head: "tokens in", value: inputOf },
   {
     head: "from cache",

@@ -11,6 +11,8 @@ export interface TableColumn<Row> {
   text?(row: Row): string;
   /** What else a cell consists of than text. */
   contents?(row: Row): readonly (Node | string)[];
+  /** What the value counts, where a phone has no head to say it. */
+  unit?(row: Row): string;
   /** True for words, which start at the same place; figures end there. */
   isWords?: boolean;
   /** True for the column that says what makes a row stand out. */
@@ -64,6 +66,9 @@ interface TableOptions<Row> {
 
 /** Names the column of a cell, by its head. By it the style puts cells into the two lines that a row has on a phone. */
 export const COLUMN = "data-column";
+
+/** What the figure of a cell counts. */
+const UNIT = "data-unit";
 
 /** More rows than a person reads at a time. A year has tens of thousands of sessions. */
 const MOST_ROWS = 100;
@@ -173,7 +178,8 @@ function toRow<Row>(
       const exact = column.exact?.(row);
       const title = exact === undefined ? {} : { title: exact };
       const contents = isTotal ? [textOf(column, row)] : (column.contents?.(row) ?? [textOf(column, row)]);
-      const attributes = { [COLUMN]: column.head };
+      const unit = column.unit?.(row);
+      const attributes = { [COLUMN]: column.head, ...(unit !== undefined && { [UNIT]: unit }) };
       if (at > 0) return element("td", { class: alignment(column), attributes, ...title }, ...contents);
       return element("th", { attributes: { ...attributes, scope: "row" } }, ...contents);
     }),

@@ -290,7 +290,18 @@ test("the sandbox is marked in every view, and its tokens are no costs", { skip 
   await page.goto(`${daemon.url}/#/overview?since=7d`);
   await page.waitForSelector('.notices .warning:has-text("made up")');
   await page.waitForSelector(".period strong");
-  assert.equal(await page.textContent(".period strong"), "free");
+  // There was nothing before, so that nothing is compared.
+  assert.deepEqual(await page.locator(".period > :not(h2)").allTextContents(), ["$0.00 (sandbox)"]);
+  assert.doesNotMatch((await page.locator("main .card").allTextContents()).join(), /before|saved/);
+  assert.deepEqual(await page.locator(".sums thead th").allTextContents(), [
+    "tool",
+    "cost",
+    "requests",
+    "tokens in",
+    "from cache",
+    "tokens out",
+  ]);
+  assert.equal(await page.getAttribute('.sums tfoot [data-column="requests"]', "data-unit"), "request");
   // It says what it shows.
   assert.equal(await page.inputValue('label:has-text("Chart") select'), "tokens");
   await page.waitForSelector('.chart .title:has-text("Tokens by day")');

@@ -7,32 +7,33 @@ import { failedOf, inputOf } from "../usage-sums.ts";
 
 /**
  * Shows the requests and tokens of sums beside those of the span before.
+ * @param before - null where there is nothing to compare with
  * @param state - what the page shows, for links to the requests behind a figure
+ * @param isSandbox - whether nothing could be spent, and so nothing saved
  */
-export function glance(total: Sums, { total: before, recordedSince }: Before, state: State): HTMLElement {
-  const [input, inputBefore] = [inputOf(total), inputOf(before)];
-  const than = (now: number, then: number) => {
-    const change = recordedSince === null ? formatChange(now, then) : "";
-    return `before: ${formatLarge(then)}${change === "" ? "" : ` (${change})`}`;
+export function glance(total: Sums, before: Before | null, state: State, isSandbox: boolean): HTMLElement {
+  const input = inputOf(total);
+  const than = (countOf: (sums: Sums) => number) => {
+    if (before === null) return [];
+    const [now, then] = [countOf(total), countOf(before.total)];
+    const change = before.recordedSince === null ? formatChange(now, then) : "";
+    return [`before: ${formatLarge(then)}${change === "" ? "" : ` (${change})`}`];
   };
+  const was = (textOf: (sums: Sums) => string) =>
+    before === null ? [] : [`before: ${textOf(before.total)}`];
   return element(
     "section",
     { class: "glance", attributes: { "aria-label": "at a glance" } },
-    card("Requests", formatLarge(total.requests), than(total.requests, before.requests)),
-    card("Not completed", lostOf(total), `before: ${lostOf(before)}`, waysToEnd(total, state)),
+    card("Requests", formatLarge(total.requests), ...than(({ requests }) => requests)),
+    card("Not completed", lostOf(total), ...was(lostOf), waysToEnd(total, state)),
     card(
       "Tokens in",
       formatLarge(input),
-      than(input, inputBefore),
+      ...than(inputOf),
       `${formatLarge(total.input_uncached)} uncached, ${formatLarge(total.cache_read)} read from the cache, ${formatLarge(total.cache_write)} written to it`,
     ),
-    card("Tokens out", formatLarge(total.output), than(total.output, before.output)),
-    card(
-      "From cache",
-      shareOf(total.cache_read, input),
-      `before: ${shareOf(before.cache_read, inputBefore)}`,
-      ...savedBy(total),
-    ),
+    card("Tokens out", formatLarge(total.output), ...than(({ output }) => output)),
+    card("From cache", cachedShareOf(total), ...was(cachedShareOf), ...(isSandbox ? [] : savedBy(total))),
   );
 }
 
@@ -57,8 +58,8 @@ function waysToEnd(total: Sums, state: State): (HTMLElement | string)[] {
   return ways.flatMap((way, at) => (at === 0 ? [way] : [", ", way]));
 }
 
-function shareOf(part: number, whole: number): string {
-  return formatShare(part, whole) || "–";
+function cachedShareOf(sums: Sums): string {
+  return formatShare(sums.cache_read, inputOf(sums)) || "–";
 }
 
 /** Writing to a cache costs more than it saves until it is read. Without a price nothing is known of it. */

@@ -17,7 +17,8 @@ export interface Before {
 /**
  * Shows what a period cost, beside the span before, and how certain that is.
  * @param isSaid - what a card above says already
- * @param difference - says how the two spans differ, where more is known of that than their sums
+ * @param difference - says how the two spans differ, where more is known of that than their sums; "" to say nothing of it
+ * @param cost - what the period cost, in words
  */
 export function periodHeading(
   period: SpanQuery,
@@ -25,6 +26,7 @@ export function periodHeading(
   before: Before,
   isSaid: { cost: boolean; before: boolean },
   difference?: string,
+  cost = costOf(total),
 ): HTMLElement[] {
   const sentences = [
     paidByPlan(total, before.total),
@@ -44,8 +46,8 @@ export function periodHeading(
       "section",
       { class: "period", attributes: { "aria-label": "the period" } },
       isAll ? null : element("h2", {}, nameOfPeriod(period)),
-      isSaid.cost ? null : element("strong", {}, costOf(total)),
-      isBesideSaid ? null : beside,
+      isSaid.cost ? null : element("strong", {}, cost),
+      isBesideSaid || difference === "" ? null : beside,
       ...sentences.map((sentence) => element("small", {}, sentence)),
     ),
   ];
