@@ -15,6 +15,7 @@ import {
 import { MachineTime } from "../core/secrets/machine-time.ts";
 import type { Secret } from "../core/secrets/secret.ts";
 import type { KeyStore, Log, MachineClock } from "../ports.ts";
+import { forgetSigningKeys } from "./signing.ts";
 
 /** After a 401 from an upstream the stored key is read again, at most this often. */
 const RECHECK_INTERVAL_MS = 10_000;
@@ -166,11 +167,12 @@ export class Keyring {
     return [...this.#entries.values()].flatMap(({ secret }) => secret ?? []);
   }
 
-  /** Drops every key. Each is read again on its next use. */
+  /** Drops every key, and what was derived from one to sign requests. Each is read again on its next use. */
   forget(): void {
     this.#generation += 1;
     this.#entries.clear();
     this.#byRef = new WeakMap();
+    void forgetSigningKeys();
   }
 
   /**

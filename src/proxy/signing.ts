@@ -13,6 +13,15 @@ export function prepareSigner({ config }: Settings): void {
   import("./signing/aws-signer.ts").catch(() => {});
 }
 
+let isLoaded = false;
+
+/** Drops what was derived from access keys, and could sign requests until the end of its day. Never rejects. */
+export async function forgetSigningKeys(): Promise<void> {
+  if (!isLoaded) return;
+  const { dropSigningKeys } = await import("./signing/aws-signer.ts");
+  dropSigningKeys();
+}
+
 /** True for a request that has to be signed. */
 export function isSigned({ route }: Pick<KeyChoice, "route">): boolean {
   return route.auth === "sigv4";
@@ -34,6 +43,7 @@ export async function signHeaders(
   // The configuration lets no other key source serve such an upstream.
   if (!(secret instanceof AwsKeys) || upstream.region === null) throw new Error("nothing to sign with");
   const { signRequest } = await import("./signing/aws-signer.ts");
+  isLoaded = true;
   // The length is known now, and chunks of a client's need not be AWS's.
   const framed = hasLength(headers) ? headers : [...headers, "content-length", String(payload.bytes)];
   const request = { method: route.method, path, headers: framed, payload, region: upstream.region, at };

@@ -152,4 +152,12 @@ export const BEDROCK: readonly Mutant[] = [
     find: 'lifetimes: readLifetimes(usage["cacheDetails"])',
     replace: "lifetimes: null",
   },
+  {
+    row: "B8",
+    test: "test/proxy/forgotten-signing-keys.test.ts",
+    without: "forgetting what was derived from access keys along with them",
+    file: "src/proxy/keyring.ts",
+    find: "    void forgetSigningKeys();\n",
+    replace: "",
+  },
 ];

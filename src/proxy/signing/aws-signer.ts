@@ -1,5 +1,5 @@
 import { createHash, createHmac, type Hash, type Hmac } from "node:crypto";
-import { SignatureV4 } from "@smithy/signature-v4";
+import { clearCredentialCache, SignatureV4 } from "@smithy/signature-v4";
 import { getHeaderPolicy } from "../../core/http/header-policy.ts";
 import type { AwsKeys } from "../../core/secrets/aws-keys.ts";
 import type { Payload } from "./payload.ts";
@@ -54,6 +54,11 @@ export async function signRequest(request: SignableRequest, keys: AwsKeys): Prom
   return Object.entries(signed.headers)
     .filter(([name]) => !Object.hasOwn(signable, name))
     .flat();
+}
+
+/** Drops the keys that the library has derived from access keys: its last 50. */
+export function dropSigningKeys(): void {
+  clearCredentialCache();
 }
 
 function parseQuery(query: string): Record<string, string[]> {
