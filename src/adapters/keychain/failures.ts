@@ -150,7 +150,7 @@ const KNOWN: readonly KnownFailure[] = [
     fix: (ref) =>
       process.platform === "darwin"
         ? `allow it when asked; ${storeAgain(ref)}`
-        : withSetCommand(ref, "allow it when asked, or store the key again"),
+        : withSetCommand(ref, "allow it when asked; or store the key again"),
     isQuoted: true,
   },
   UNRESPONSIVE,
@@ -196,7 +196,7 @@ export function noSuchKey(ref: KeyRef, mayBeLocked: boolean): KeyFailure {
   return new KeyFailure(
     "missing",
     `${message}, or the keychain is locked; without busctl the two cannot be told apart`,
-    withSetCommand(ref, "unlock the keychain, or store the key"),
+    withSetCommand(ref, "unlock the keychain; or store the key"),
   );
 }
 

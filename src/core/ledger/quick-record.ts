@@ -83,7 +83,7 @@ export function readQuickly(line: string): SummableRecord | null {
 }
 
 /** A record from the captures of {@link LINE}, which are undefined for null. */
-class QuickRecord {
+class QuickRecord implements Readonly<Record<SummedField, unknown>> {
   readonly id;
   readonly ts;
   readonly tool;

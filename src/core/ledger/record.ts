@@ -116,7 +116,8 @@ function field<K extends Kind, const T extends readonly Trait[]>(kind: K, ...tra
 
 /**
  * The fields of a record, in the order of a line. Lines are checked by it (parse-record.ts), read for sums by it (quick-record.ts), and
- * exported by it (csv-columns.ts). Only `formatRecord` lists the fields itself, because any loop costs three times as much.
+ * exported by it (csv-columns.ts). `formatRecord` and what `readQuickly` returns list the fields themselves, because any loop costs three times
+ * as much. The compiler notices a field that one of them leaves out.
  */
 const RECORD_FIELDS = {
   v: field("version"),

@@ -346,6 +346,16 @@ test("a keychain that fails names the command", () => {
   for (const failure of failures) assertCommandIsSeen(noKey(failure));
 });
 
+test("a client reads all of a hint that a short text has room for, whatever the keychain says", () => {
+  const { failureOf, noSuchKey } = keychainFailures;
+  assert.equal(noKey(noSuchKey(REF, false)).advice, undefined);
+  assert.equal(noKey(noSuchKey(REF, true)).advice, "unlock the keychain");
+  const { body } = renderRefusal(noKey(noSuchKey(REF, true)), "messages");
+  assert.match(body.toString(), /told apart\. Unlock the keychain\. Type: tollkeeper key set/);
+  const denied = failureOf("prompt: cancelled", REF);
+  assert.match(noKey(denied).advice ?? "", /^allow it when asked/);
+});
+
 test("another key source that fails names the command", async (t) => {
   const directory = scratchDirectory(t);
   const path = (name: string) => join(directory, name);
