@@ -263,24 +263,24 @@ export class Gate implements ConnectionHandler {
         arrival: null,
       };
       let body: ReadBody = NOTHING_READ;
-      let step = decide(received, body, settings, this.#standing);
-      while (step.kind === "need") {
+      let decision = decide(received, body, settings, this.#standing);
+      while (decision.kind === "need") {
         received.arrival ??= readArrival(this.#parts.clock);
-        body = await learn(received, body, step, this.#sources);
+        body = await learn(received, body, decision, this.#sources);
         if (req.socket.destroyed) return;
-        step = decide(received, body, settings, this.#standing);
+        decision = decide(received, body, settings, this.#standing);
       }
-      if (step.kind === "list") {
-        await this.models.respond(received, step);
+      if (decision.kind === "list") {
+        await this.models.respond(received, decision);
         return;
       }
 
       // 5. Open the exchange. A request with an upstream leaves one record, however it ends.
-      if (step.kind === "refuse") {
-        if (step.chosen !== null) exchange = this.#sender.openRefused(received, step.chosen);
-        throw new RefusalError(step.refusal);
+      if (decision.kind === "refuse") {
+        if (decision.chosen !== null) exchange = this.#sender.openRefused(received, decision.chosen);
+        throw new RefusalError(decision.refusal);
       }
-      const opened = this.#sender.open(received, step);
+      const opened = this.#sender.open(received, decision);
       exchange = opened.exchange;
       if (opened.refusal !== null) throw new RefusalError(opened.refusal);
 
@@ -292,7 +292,9 @@ export class Gate implements ConnectionHandler {
       const payload = toSign === null ? null : await readPayload(req, settings.limits, this.#buffer);
       const held = findCredential(choice, headers, this.#parts.keyring);
       const secret =
-        held instanceof Promise ? await countReadAhead(req, step.announcedBytes, this.#buffer, held) : held;
+        held instanceof Promise
+          ? await countReadAhead(req, decision.announcedBytes, this.#buffer, held)
+          : held;
       const signed =
         toSign === null || payload === null
           ? null
@@ -305,8 +307,8 @@ export class Gate implements ConnectionHandler {
 
       // 7. Forward.
       if (mayContinue && toSign === null) res.writeContinue();
-      const guard = guardModel(step, body.reader);
-      this.#sender.send(opened, step, secret, guard, signed);
+      const guard = guardModel(decision, body.reader);
+      this.#sender.send(opened, decision, secret, guard, signed);
     } catch (error) {
       this.#refuser.refuse(req, res, error, client?.tool ?? null, exchange);
     }

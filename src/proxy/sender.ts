@@ -68,20 +68,20 @@ export class Sender {
   }
 
   /** Opens the exchange of a refused request, for its record. */
-  openRefused(request: ClientRequest, chosen: Chosen): Exchange {
+  openRefused(received: ClientRequest, chosen: Chosen): Exchange {
     const attempt = { choice: chosen.choice, hold: null, after: null };
-    return new Exchange(request, chosen, attempt, this.#parts.books);
+    return new Exchange(received, chosen, attempt, this.#parts.books);
   }
 
   /** Opens the exchange of a request that goes, and counts it. Nothing may wait between the decision and this. */
-  open(request: ClientRequest, decision: Decision): Opened {
+  open(received: ClientRequest, decision: Decision): Opened {
     const braked = brakedRequest(decision);
     if (braked !== null) this.#parts.brakes.count(braked);
-    const { choice: chosen } = decision;
-    const hasOthers = chosen.account === "key" && chosen.fallbacks.length > 0;
-    const attempts = hasOthers ? this.#prepare(request, decision, chosen) : null;
-    const choice = attempts?.first ?? chosen;
-    const { exchange, refusal } = this.#openAttempt(request, decision, choice, null);
+    const { choice: decided } = decision;
+    const hasOthers = decided.account === "key" && decided.fallbacks.length > 0;
+    const attempts = hasOthers ? this.#prepare(received, decision, decided) : null;
+    const choice = attempts?.first ?? decided;
+    const { exchange, refusal } = this.#openAttempt(received, decision, choice, null);
     return { exchange, attempts, refusal };
   }
 
@@ -95,8 +95,8 @@ export class Sender {
   }
 
   /** Composes the headers of an attempt that is signed. Nothing may change its body afterwards. */
-  sign(request: ClientRequest, choice: KeyChoice, secret: Secret, payload: Payload): Promise<string[]> {
-    const headers = composeHeaders(request.headers, choice, secret, 0);
+  sign(received: ClientRequest, choice: KeyChoice, secret: Secret, payload: Payload): Promise<string[]> {
+    const headers = composeHeaders(received.headers, choice, secret, 0);
     return signHeaders(headers, choice, secret, payload, this.#parts.books.clock.now());
   }
 
@@ -125,7 +125,7 @@ export class Sender {
     body: OutgoingBody,
     attempts: Attempts,
   ): Promise<void> {
-    const { request } = first;
+    const { received } = first;
     let [exchange, roundTrip] = [first, firstTrip];
     for (;;) {
       const result = await roundTrip.nothingDone;
@@ -138,7 +138,7 @@ export class Sender {
         return;
       }
       roundTrip.leaveClient();
-      const opened = this.#openAttempt(request, attempts.decision, next.choice, next.after);
+      const opened = this.#openAttempt(received, attempts.decision, next.choice, next.after);
       exchange = opened.exchange;
       try {
         if (opened.refusal !== null) throw new RefusalError(opened.refusal);
@@ -146,7 +146,7 @@ export class Sender {
         roundTrip = this.#start(exchange, next.secret, kept, attempts, next.signed);
       } catch (error) {
         attempts.body.drop();
-        this.#parts.refuser.refuse(request.req, request.res, error, request.client.tool, exchange);
+        this.#parts.refuser.refuse(received.req, received.res, error, received.client.tool, exchange);
         return;
       }
     }
@@ -162,7 +162,7 @@ export class Sender {
     if (next === null || !isSigned(next.choice)) return next === null ? null : { ...next, signed: null };
     const { content } = attempts.body;
     if (content === null) return null;
-    const signing = this.sign(exchange.request, next.choice, next.secret, payloadOf(content));
+    const signing = this.sign(exchange.received, next.choice, next.secret, payloadOf(content));
     // Without what signs there is no other attempt. A request that goes there first says why.
     const signed = await signing.catch(() => null);
     return signed === null ? null : { ...next, signed };
@@ -182,7 +182,7 @@ export class Sender {
 
   /** Each attempt goes to another upstream, by another price, and another account pays for it. */
   #openAttempt(
-    request: ClientRequest,
+    received: ClientRequest,
     decision: Decision,
     choice: Choice,
     after: Attempt["after"],
@@ -191,9 +191,9 @@ export class Sender {
     const refusal = isDecided
       ? null
       : (judgeLimits(decision, choice, this.#parts) ??
-        judgeBudgets(decision, choice, request.client, this.#parts));
-    const hold = refusal === null ? this.hold(request, decision, choice) : null;
-    const exchange = new Exchange(request, decision, { choice, hold, after }, this.#parts.books);
+        judgeBudgets(decision, choice, received.client, this.#parts));
+    const hold = refusal === null ? this.hold(received, decision, choice) : null;
+    const exchange = new Exchange(received, decision, { choice, hold, after }, this.#parts.books);
     return { exchange, refusal };
   }
 
@@ -205,12 +205,12 @@ export class Sender {
     signed: string[] | null,
   ): RoundTrip {
     exchange.noteReservation();
-    const { request, choice } = exchange;
-    const headers = signed ?? composeHeaders(request.headers, choice, secret, body.addedBytes);
-    if (signed === null && choice.route.method === "POST" && hasNoFraming(request.headers))
+    const { received, choice } = exchange;
+    const headers = signed ?? composeHeaders(received.headers, choice, secret, body.addedBytes);
+    if (signed === null && choice.route.method === "POST" && hasNoFraming(received.headers))
       headers.push("content-length", "0");
-    const upstream = this.#parts.pools.of(choice, request.headers);
-    return this.#forward(exchange, { headers, secret, body, attempts }, this.#parts, upstream);
+    const pooled = this.#parts.pools.of(choice, received.headers);
+    return this.#forward(exchange, { headers, secret, body, attempts }, this.#parts, pooled);
   }
 }
 

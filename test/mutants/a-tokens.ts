@@ -19,9 +19,9 @@ export const TOKENS: readonly Mutant[] = [
     ...A12,
     without: "asking before the key is read",
     file: "src/proxy/gate.ts",
-    find: "if (step.chosen !== null) exchange = this.#sender.openRefused(received, step.chosen);",
+    find: "if (decision.chosen !== null) exchange = this.#sender.openRefused(received, decision.chosen);",
     replace:
-      'if (step.chosen !== null) {\n          exchange = this.#sender.openRefused(received, step.chosen);\n          if (step.chosen.choice.account === "key") await this.#parts.keyring.require(step.chosen.choice.key);\n        }',
+      'if (decision.chosen !== null) {\n          exchange = this.#sender.openRefused(received, decision.chosen);\n          if (decision.chosen.choice.account === "key") await this.#parts.keyring.require(decision.chosen.choice.key);\n        }',
   },
   {
     ...A12,

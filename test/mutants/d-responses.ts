@@ -31,7 +31,7 @@ export const RESPONSES: readonly Mutant[] = [
     ...D1,
     without: "freeing a half-sent upload at once",
     file: "src/proxy/exchange/round-trip.ts",
-    find: "if (!request.req.complete || limits.graceMs === 0) {",
+    find: "if (!received.req.complete || limits.graceMs === 0) {",
     replace: "if (limits.graceMs === 0) {",
   },
   {
@@ -298,7 +298,7 @@ export const RESPONSES: readonly Mutant[] = [
     ...D5,
     without: "passing on each chunk of an upload",
     file: UPLOAD,
-    find: "if (sent.length > 0) this.#pass(sent, queue);",
-    replace: 'if (sent.length > 0) this.#req.once("end", () => this.#pass(sent, queue));',
+    find: "if (passed.length > 0) this.#pass(passed, queue);",
+    replace: 'if (passed.length > 0) this.#req.once("end", () => this.#pass(passed, queue));',
   },
 ];

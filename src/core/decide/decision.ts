@@ -10,7 +10,12 @@ import type { Creator } from "./creator.ts";
 import type { ApiRequest, RefusedRequest } from "./resolve-route.ts";
 import type { Destinations } from "./settings.ts";
 
-// What a decision is made from, and what it can be.
+// What a decision is made from, and what it can be. A request that goes climbs four steps, each with all that the one before had:
+//
+//   ApiRequest  resolve-route.ts    what is asked for: a route, and who pays by the path
+//   Choice      choose-upstream.ts  where it goes: an upstream, a key or a plan, the path there
+//   Chosen      below               what of the body and of the tool's group that choice was made with
+//   Decision    below               it goes; how long its body is
 
 /** Who sends a request, as far as the decision depends on it. */
 export interface Requester {

@@ -109,7 +109,7 @@ export interface Books {
 export class Exchange {
   /** Kept by `RunningExchanges`. */
   position = 0;
-  readonly request: ClientRequest;
+  readonly received: ClientRequest;
   readonly choice: Choice;
   readonly limits: RoundTripLimits;
   /** Takes a copy; null unless a person has asked for one. */
@@ -146,9 +146,9 @@ export class Exchange {
   #turn: RunningRequest | null = null;
 
   /** It is among `books.running` until it is recorded. */
-  constructor(request: ClientRequest, chosen: Chosen, attempt: Attempt, books: Books) {
-    const { settings, headers, client } = request;
-    this.request = request;
+  constructor(received: ClientRequest, chosen: Chosen, attempt: Attempt, books: Books) {
+    const { settings, headers, client } = received;
+    this.received = received;
     this.choice = attempt.choice;
     this.#isExtra = attempt.choice.plan !== null && attempt.choice.isExtra;
     this.#chosen = chosen;
@@ -159,12 +159,12 @@ export class Exchange {
       const firstByteMs = firstByteLimitMs(settings.limits.firstByteMs, headers);
       this.limits =
         firstByteMs === settings.limits.firstByteMs ? settings.limits : { ...settings.limits, firstByteMs };
-      this.#arrival = request.arrival ?? readArrival(books.clock);
+      this.#arrival = received.arrival ?? readArrival(books.clock);
       const encoding = headers.get("content-encoding") ?? "identity";
       const isReadable = encoding === "identity" && attempt.choice.route.method === "POST";
       const isOfSession = client.session !== null && isConversation(attempt.choice.route.dialect);
       this.#scan = isReadable
-        ? createScanner(request, isOfSession ? books.conversations.hashing : null)
+        ? createScanner(received, isOfSession ? books.conversations.hashing : null)
         : null;
     } else {
       this.limits = { ...settings.limits, firstByteMs: after.firstByteMs };
@@ -209,7 +209,7 @@ export class Exchange {
     const { choice } = this;
     if (choice.plan === null) return choice;
     const { accounts, clock } = this.#books;
-    this.#account = accounts.learn(choice, this.request.headers, response);
+    this.#account = accounts.learn(choice, this.received.headers, response);
     this.#isExtra = accounts.seeExtra(choice.plan, this.#account ?? choice.key.name, response, clock.now());
     return this.#account === null ? choice : { upstream: choice.upstream, key: { name: this.#account } };
   }
@@ -221,7 +221,7 @@ export class Exchange {
 
   /** Where its client reaches us. */
   get ownAddress(): OwnAddress {
-    const { headers, request } = this.request;
+    const { headers, request } = this.received;
     return { host: headers.get("host") ?? "", mark: request.mark };
   }
 
@@ -245,7 +245,7 @@ export class Exchange {
 
   /** The tool as it was known when the request arrived. */
   get tool(): string {
-    return this.request.client.tool;
+    return this.received.client.tool;
   }
 
   /** How much was spent when it was admitted of the budget of which the most was, in percent; null where no budget is for it. */
@@ -305,7 +305,7 @@ export class Exchange {
       if (this.hasFirstContent && !this.#isContentNoted) return true;
       return tick - this.#notedTick >= NOTE_INTERVAL_MS;
     }
-    const { noteAfterMs } = this.request.settings.config.ledger;
+    const { noteAfterMs } = this.received.settings.config.ledger;
     return tick - this.#arrival.tick >= noteAfterMs - NOTE_AHEAD_MS;
   }
 
@@ -349,7 +349,7 @@ export class Exchange {
   }
 
   #compose(reading: MeterReading, bytesOut: number, cutBy: CutBy | null): UsageRecord {
-    const { client, settings, headers } = this.request;
+    const { client, settings, headers } = this.received;
     const { account: payer, key, upstream, route } = this.choice;
     const account = this.#account ?? key.name;
     const identity = client.forRecord(this.choice, settings);
@@ -422,13 +422,13 @@ export class Exchange {
   }
 
   #readAgent(): AgentFacts {
-    return (this.#agent ??= this.request.client.readAgent());
+    return (this.#agent ??= this.received.client.readAgent());
   }
 
   /** Compares it with the requests before it, as soon as its body is complete. */
   #beginTurn(): void {
     const prompt = this.#turn === null ? (this.#scan?.prompt ?? null) : null;
-    const { client } = this.request;
+    const { client } = this.received;
     const { dialect } = this.choice.route;
     if (prompt === null || client.session === null || !isConversation(dialect)) return;
     const { agent } = this.#readAgent();
@@ -462,7 +462,7 @@ export class Exchange {
   }
 
   #openTap(before: Exchange | null): Tap | null {
-    const { client, headers } = this.request;
+    const { client, headers } = this.received;
     const { route, path, upstream } = this.choice;
     const { origin } = upstream;
     const { peer, tool, isProvisional } = client;
@@ -483,13 +483,13 @@ export class Exchange {
   /** Returns the id of the batch whose results or whose output were fetched, which these do not have; null for any other request. */
   #fetchedId(): string | null {
     if (this.choice.batch !== null) return this.choice.batch;
-    const { request } = this.request;
+    const { request } = this.received;
     const isFetch = this.choice.route.dialect === "batch_results" && "match" in request;
     return isFetch ? storedId(request.match) : null;
   }
 
   #redact(text: string | null): string | null {
-    return text === null ? null : this.request.client.redact(text);
+    return text === null ? null : this.received.client.redact(text);
   }
 
   #elapsedMs(): number {

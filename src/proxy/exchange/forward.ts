@@ -14,7 +14,7 @@ type Forward = (
   exchange: Exchange,
   outgoing: Outgoing,
   services: RoundTripServices,
-  upstream: PooledUpstream,
+  pooled: PooledUpstream,
 ) => RoundTrip;
 
 /**
@@ -32,12 +32,12 @@ export function createForward(): Forward {
   // Without a listener the library throws, which would crash the process (trap 8).
   library.on("error", (_error, _req, res) => res.destroy());
 
-  return (exchange, outgoing, services, upstream) => {
-    const { req, res } = exchange.request;
+  return (exchange, outgoing, services, pooled) => {
+    const { req, res } = exchange.received;
     let roundTrip: RoundTrip | null = null;
-    const start = () => (roundTrip = new RoundTrip(exchange, outgoing, services, upstream));
+    const start = () => (roundTrip = new RoundTrip(exchange, outgoing, services, pooled));
     // The library calls the pass before `web` returns.
-    const options: ServerOptions & StartOption = { target: upstream.target, [START]: start };
+    const options: ServerOptions & StartOption = { target: pooled.target, [START]: start };
     library.web(req, res, options);
     if (roundTrip === null) throw new Error("the library did not run our pass");
     return roundTrip;

@@ -70,7 +70,7 @@ export class RoundTrip {
   readonly #outgoing: Outgoing;
   readonly #services: RoundTripServices;
   readonly #pooled: PooledUpstream;
-  readonly #upstream: UpstreamRequest;
+  readonly #sent: UpstreamRequest;
   readonly #deadline: Deadline;
   readonly #upload: Upload;
   #download: Download | null = null;
@@ -92,15 +92,15 @@ export class RoundTrip {
   #hasEnded = false;
 
   /** Sends the request. */
-  constructor(exchange: Exchange, outgoing: Outgoing, services: RoundTripServices, upstream: PooledUpstream) {
+  constructor(exchange: Exchange, outgoing: Outgoing, services: RoundTripServices, pooled: PooledUpstream) {
     const { choice, limits } = exchange;
     this.#exchange = exchange;
     this.#outgoing = outgoing;
     this.#services = services;
-    this.#pooled = upstream;
+    this.#pooled = pooled;
     if (outgoing.attempts !== null)
       this.nothingDone = new Promise((resolve) => (this.#tellNothingDone = resolve));
-    this.#upstream = upstream.open(choice.route.method, choice.path, outgoing.headers, {
+    this.#sent = pooled.open(choice.route.method, choice.path, outgoing.headers, {
       onReady: () => this.#deadline.onReady(),
       onReconnect: () => this.#deadline.onReconnect(),
       onSent: () => this.#deadline.onSent(),
@@ -108,9 +108,9 @@ export class RoundTrip {
       onFailed: (error) => this.#onUpstreamError(error),
     });
     this.#deadline = new Deadline(limits, (phase) => this.#onTimeout(phase));
-    if (this.#upstream.connection.isReady) this.#deadline.onReady();
+    if (this.#sent.connection.isReady) this.#deadline.onReady();
     this.#listenToClient();
-    this.#upload = new Upload(exchange, this.#upstream, {
+    this.#upload = new Upload(exchange, this.#sent, {
       body: outgoing.body,
       deadline: this.#deadline,
       services,
@@ -130,7 +130,7 @@ export class RoundTrip {
   }
 
   #listenToClient(): void {
-    const { req, res } = this.#exchange.request;
+    const { req, res } = this.#exchange.received;
     // The socket's 'close', not the response's: a response queued behind another one on the connection never emits it.
     req.socket.on("close", this.#onClientClose);
     // 'close' follows and does the cleanup. Without a listener, an error would crash the process.
@@ -171,7 +171,7 @@ export class RoundTrip {
   /** Writes the head to the client, and streams the body behind it. */
   #takeResponse(incoming: IncomingResponse): void {
     const { secret, attempts } = this.#outgoing;
-    const { request, choice } = this.#exchange;
+    const { received, choice } = this.#exchange;
     const hasClient = !this.#isClientGone && !this.#isReplaced;
     if (!this.#isReplaced) attempts?.body.drop();
     this.#download = new Download(incoming, {
@@ -179,7 +179,7 @@ export class RoundTrip {
       secret,
       deadline: this.#deadline,
       buffer: this.#services.buffer,
-      res: hasClient ? request.res : null,
+      res: hasClient ? received.res : null,
       attempts: attempts?.describe(choice, `status=${incoming.head.status}`) ?? null,
       onEnd: () => this.#end(WHOLE),
     });
@@ -210,7 +210,7 @@ export class RoundTrip {
     this.#upload.stop();
     this.#isReplaced = true;
     this.#exchange.releaseHold();
-    this.#exchange.request.req.socket.off("close", this.#onClientClose);
+    this.#exchange.received.req.socket.off("close", this.#onClientClose);
     this.#proceed();
     this.#endWithin(this.#exchange.limits.graceMs, "upstream");
   }
@@ -246,8 +246,8 @@ export class RoundTrip {
     if (this.#hasEnded) return;
     this.#isClientGone = true;
     this.#proceed();
-    const { limits, request } = this.#exchange;
-    if (!request.req.complete || limits.graceMs === 0) {
+    const { limits, received } = this.#exchange;
+    if (!received.req.complete || limits.graceMs === 0) {
       this.#cut("client");
       return;
     }
@@ -330,7 +330,7 @@ export class RoundTrip {
       return;
     }
     this.#deadline.stop();
-    this.#upstream.destroy();
+    this.#sent.destroy();
     this.#offer(`error=${refusal.code}`, fail);
   }
 
@@ -343,7 +343,7 @@ export class RoundTrip {
   /** Ends it: writes the record, and then lets the client see the end. The first call counts. */
   #end(ending: Ending): void {
     if (ending.kind === "refused") {
-      if (this.#download === null || !this.#exchange.request.res.headersSent) this.#refuse(ending);
+      if (this.#download === null || !this.#exchange.received.res.headersSent) this.#refuse(ending);
       else this.#cut(ending.by ?? "proxy");
       return;
     }
@@ -369,7 +369,7 @@ export class RoundTrip {
     if (this.#hasEnded) return;
     this.#goOn = null;
     this.#stop();
-    this.#upstream.destroy();
+    this.#sent.destroy();
     const { attempts } = this.#outgoing;
     const hasClient = !this.#isClientGone && !this.#isReplaced;
     const described = attempts?.describe(this.#exchange.choice, `error=${refusal.code}`) ?? null;
@@ -378,7 +378,7 @@ export class RoundTrip {
 
   #stop(): void {
     this.#hasEnded = true;
-    this.#exchange.request.req.socket.off("close", this.#onClientClose);
+    this.#exchange.received.req.socket.off("close", this.#onClientClose);
     this.#upload.stop();
     this.#deadline.stop();
     if (!this.#isReplaced) this.#outgoing.attempts?.body.drop();
@@ -396,15 +396,15 @@ export class RoundTrip {
    * connection is reset: tools retry that as they would without us (docs/wire.md section 4). So it is if the body would end with it.
    */
   #close(isWhole: boolean): void {
-    const { req, res } = this.#exchange.request;
+    const { req, res } = this.#exchange.received;
     if (this.#isReplaced) {
       // With half a request on it, the connection is of no more use.
-      if (!isWhole || !this.#upstream.writableFinished) this.#upstream.destroy();
+      if (!isWhole || !this.#sent.writableFinished) this.#sent.destroy();
     } else if (isWhole) {
       this.#download?.end();
       this.#upload.discardRest();
     } else {
-      this.#upstream.destroy();
+      this.#sent.destroy();
       if (this.#download === null || !res.useChunkedEncodingByDefault) resetConnection(req.socket);
       else res.destroy();
     }

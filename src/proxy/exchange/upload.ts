@@ -59,7 +59,7 @@ interface UploadOptions {
 export class Upload {
   readonly #exchange: Exchange;
   readonly #req: IncomingMessage;
-  readonly #upstream: UpstreamRequest;
+  readonly #sent: UpstreamRequest;
   readonly #body: OutgoingBody;
   readonly #options: UploadOptions;
   /** null for a body that was complete at once. */
@@ -70,22 +70,22 @@ export class Upload {
   #idleTimer: NodeJS.Timeout | null = null;
   #checkTimer: NodeJS.Timeout | null = null;
 
-  constructor(exchange: Exchange, upstream: UpstreamRequest, options: UploadOptions) {
+  constructor(exchange: Exchange, sent: UpstreamRequest, options: UploadOptions) {
     this.#exchange = exchange;
-    this.#req = exchange.request.req;
-    this.#upstream = upstream;
+    this.#req = exchange.received.req;
+    this.#sent = sent;
     this.#body = options.body;
     this.#options = options;
     const kept = options.body.kept?.content ?? null;
-    if (this.#req.method !== "POST" && options.body.announcedBytes === 0) upstream.end();
-    else if (kept !== null) upstream.end(kept);
+    if (this.#req.method !== "POST" && options.body.announcedBytes === 0) sent.end();
+    else if (kept !== null) sent.end(kept);
     // A body that arrived together with the head is available in the next tick. That is nearly every body, and all of it.
     else process.nextTick(() => this.#start());
   }
 
   /** True while the upstream keeps the rest from being sent. */
   get isBlocked(): boolean {
-    return this.#isBlocked || this.#req.readableEnded || this.#upstream.writableEnded;
+    return this.#isBlocked || this.#req.readableEnded || this.#sent.writableEnded;
   }
 
   /** Sends nothing more, but goes on until the copy of the body is whole. */
@@ -106,9 +106,9 @@ export class Upload {
 
   /** Discards what is left of the body when the complete response came before the complete request. */
   discardRest(): void {
-    const [req, upstream] = [this.#req, this.#upstream];
-    if (upstream.writableFinished) return;
-    upstream.destroy();
+    const [req, sent] = [this.#req, this.#sent];
+    if (sent.writableFinished) return;
+    sent.destroy();
     if (req.complete) req.resume();
     else discardBody(req, () => void (req.complete || req.socket.destroySoon()));
   }
@@ -134,17 +134,17 @@ export class Upload {
     // Lets Node emit 'end'.
     this.#req.resume();
     this.#exchange.sawRequestBytes(body);
-    const sent = guard === null ? body : guard.passWhole(body);
-    if (sent === null) return this.#failOfGuard();
-    kept?.keep(sent);
+    const passed = guard === null ? body : guard.passWhole(body);
+    if (passed === null) return this.#failOfGuard();
+    kept?.keep(passed);
     kept?.complete();
-    if (!this.#isDiverted) this.#upstream.end(sent.toString("latin1"));
+    if (!this.#isDiverted) this.#sent.end(passed.toString("latin1"));
     this.#onProgress();
   }
 
   #stream(): void {
     const req = this.#req;
-    const queue = new SendQueue(this.#upstream, this.#options.services.buffer, () => this.#onTaken(queue));
+    const queue = new SendQueue(this.#sent, this.#options.services.buffer, () => this.#onTaken(queue));
     if (this.#isDiverted) queue.close();
     this.#queue = queue;
     // Not the socket's own timeout: that would also fire while the upstream is what blocks the upload.
@@ -191,9 +191,9 @@ export class Upload {
       return;
     }
     this.#exchange.sawRequestBytes(chunk);
-    const sent = guard === null ? chunk : guard.pass(chunk);
-    if (sent === null) return this.#failOfGuard();
-    if (sent.length > 0) this.#pass(sent, queue);
+    const passed = guard === null ? chunk : guard.pass(chunk);
+    if (passed === null) return this.#failOfGuard();
+    if (passed.length > 0) this.#pass(passed, queue);
     this.#onProgress();
   }
 
@@ -224,7 +224,7 @@ export class Upload {
 
   #endWhenFlushed({ isFlushed }: SendQueue): void {
     // A stopped upload is incomplete: ending it would return a half-used connection to the pool.
-    if (this.#req.readableEnded && isFlushed && !this.#isStopped && !this.#isDiverted) this.#upstream.end();
+    if (this.#req.readableEnded && isFlushed && !this.#isStopped && !this.#isDiverted) this.#sent.end();
   }
 
   #onProgress(): void {

@@ -21,7 +21,7 @@ import { sendRaw, sendRefusal } from "./send.ts";
 
 /** An exchange as far as refusing it goes. */
 interface RefusedExchange {
-  readonly request: { readonly req: IncomingMessage; readonly res: ServerResponse };
+  readonly received: { readonly req: IncomingMessage; readonly res: ServerResponse };
   readonly choice: {
     readonly upstream: { readonly name: string };
     readonly route: { readonly api: Api | null };
@@ -116,15 +116,15 @@ export class Refuser {
     attempts: string | null,
     hasClient: boolean,
   ): void {
-    const { choice, tool, request } = exchange;
+    const { choice, tool, received } = exchange;
     const { code } = refusal;
-    const api = shapeOfRoute(choice.route) ?? shapeOf(request.req);
+    const api = shapeOfRoute(choice.route) ?? shapeOf(received.req);
     this.failures.keep(choice.upstream.name, refusal);
     exchange.recordRefusal(code, hasClient ? getRefusalStatus(code, api) : null, cutBy, () => {
       if (!hasClient) return;
       this.#parts.summary.count(code, tool);
       const explained = attempts === null ? refusal : { ...refusal, headers: [ATTEMPTS_HEADER, attempts] };
-      sendRefusal(request.req, request.res, explained, api, this.configOption);
+      sendRefusal(received.req, received.res, explained, api, this.configOption);
     });
   }
 
