@@ -242,6 +242,7 @@ export class Gate implements ConnectionHandler {
         this.#parts.local[request.route](req, res, peer, request);
         return;
       }
+      // Kind "refusal" goes on: a pause and a missing token come first.
       if (request.kind === "browser") throw new RefusalError(request.refusal);
 
       // 3. Identify.
@@ -305,7 +306,7 @@ export class Gate implements ConnectionHandler {
         return;
       }
 
-      // 7. Forward.
+      // 7. Send.
       if (mayContinue && toSign === null) res.writeContinue();
       const guard = guardModel(decision, body.reader);
       this.#sender.send(opened, decision, secret, guard, signed);
