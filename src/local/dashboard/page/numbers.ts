@@ -66,7 +66,7 @@ export function formatChange(now: number, before: number): string {
 }
 
 /** Returns a figure with a minus sign, which is as wide as a plus sign; a hyphen is not. */
-export function withMinus(figure: string): string {
+function withMinus(figure: string): string {
   return figure.replace("-", "−");
 }
 

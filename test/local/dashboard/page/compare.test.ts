@@ -50,7 +50,7 @@ test(
     assert.deepEqual(await page.locator(".period > *").allTextContents(), [
       "Last 7 days",
       "≥$4.00",
-      "≥$2.00 more than the 7 days before, most of it claude-sonnet-5: +$3.00",
+      "≥$2.00 more than the 7 days before: claude-sonnet-5 +$3.00, claude-haiku-4-5 −$1.00",
       "≥ means at least: not all prices are known of house-model.",
     ]);
     assert.match(page.url(), /compare=before/);

@@ -3,9 +3,9 @@ import { test } from "node:test";
 import * as fc from "fast-check";
 import type { Sums } from "../../../../src/local/dashboard/page/feed-types.ts";
 import {
-  costsBeside,
+  describeDifferenceOf,
+  describePoints,
   differenceOf,
-  sharesBeside,
 } from "../../../../src/local/dashboard/page/overview/difference.ts";
 import { addGroups } from "../../../../src/local/dashboard/page/overview/groups.ts";
 
@@ -13,88 +13,62 @@ function sums(cost: string | null, isExact = true): Sums {
   return { cost_usd: cost, cost_is_exact: isExact, unpriced: [], requests: 1, failed: 0 } as unknown as Sums;
 }
 
-/** Dollars with up to eight places, as decimal text; mostly of usual sizes. */
-const DOLLARS = fc
+/** Hundred-millionths of a dollar, mostly of usual sizes. */
+const AMOUNT = fc
   .tuple(fc.constantFrom(1n, 100n, 10_000n, 1_000_000n, 100_000_000n), fc.bigInt({ min: 1n, max: 9_999n }))
-  .map(([size, digits]) => {
-    const text = (size * digits).toString().padStart(9, "0");
-    return `${text.slice(0, -8)}.${text.slice(-8)}`;
-  });
+  .map(([size, digits]) => size * digits);
 
-/** The digits of a figure, as a number of units of its last place, and how many places it has. */
-function read(figure: string): { units: bigint; places: number } {
-  const text = figure.replace("−", "-").replaceAll(/[^-\d.]/g, "");
-  return { units: BigInt(text.replace(".", "")), places: text.split(".")[1]?.length ?? 0 };
+function dollarsOf(amount: bigint): string {
+  const text = amount.toString().padStart(9, "0");
+  return `${text.slice(0, -8)}.${text.slice(-8)}`;
 }
 
-/** Whether a shown difference is that of two shown figures, rounded to its own places. */
-function agree(now: string, before: string, difference: string): boolean {
-  const all = [now, before, difference].map(read);
-  const most = Math.max(...all.map(({ places }) => places));
-  const [one = 0n, other = 0n, shown = 0n] = all.map(
-    ({ units, places }) => units * 10n ** BigInt(most - places),
-  );
-  const off = one - other - shown;
-  const unit = 10n ** BigInt(most - (all[2]?.places ?? 0));
-  return unit === 1n ? off === 0n : 2n * (off < 0n ? -off : off) <= unit;
-}
-
-test("a shown difference is that of the shown costs, and is the exact one, rounded", () => {
+test("a difference is the exact one with its sign, in cents from a dollar on, and nothing only where the costs are equal", () => {
   fc.assert(
-    fc.property(DOLLARS, DOLLARS, (one, other) => {
-      const { now, before, difference } = costsBeside(sums(one), sums(other));
-      assert.ok(agree(now, before, difference), `${now} ${before} ${difference}`);
-      const { units, places } = read(difference);
-      const exact = differenceOf(sums(one), sums(other));
-      assert.ok(Math.abs(Number(units) / 10 ** places - exact) <= 0.5 / 10 ** places + 1e-9, difference);
-      assert.equal(units === 0n, exact === 0, "only no difference is shown as none");
+    fc.property(AMOUNT, AMOUNT, (one, other) => {
+      const [now, before] = [sums(dollarsOf(one)), sums(dollarsOf(other))];
+      const exact = Number(one - other) / 1e8;
+      assert.ok(Math.abs(differenceOf(now, before) - exact) <= 1e-9 * Math.abs(exact));
+      const shown = describeDifferenceOf(now, before);
+      const [, sign, digits = "", decimals = ""] = /^([+−]?)\$([\d,]+)\.(\d+)$/.exec(shown) ?? [];
+      assert.equal(sign, exact > 0 ? "+" : exact < 0 ? "−" : "", shown);
+      const size = Number(`${digits.replaceAll(",", "")}.${decimals}`);
+      const unit = 10 ** -decimals.length;
+      assert.ok(Math.abs(size - Math.abs(exact)) <= 0.5 * unit + 1e-9, shown);
+      assert.equal(size === 0, exact === 0, shown);
+      if (Math.abs(exact) >= 1 || exact === 0) assert.equal(decimals.length, 2, shown);
     }),
     { numRuns: 2_000 },
   );
 });
 
 for (const [one, other, shown] of [
-  // As many places as usual where they agree.
-  ["19.73", "12.03", ["$19.73", "$12.03", "+$7.70"]],
-  ["2.05", "0.765", ["$2.05", "$0.765", "+$1.29"]],
-  // -2.072 is -$2.07 and not the -$2.08 that the costs would give in cents.
-  ["6.724", "8.796", ["$6.724", "$8.796", "−$2.072"]],
-  ["1.00002", "1.00001", ["$1.00002", "$1.00001", "+$0.00001"]],
-  ["0", "0", ["$0.00", "$0.00", ""]],
+  ["19.73", "12.03", "+$7.70"],
+  // Not the cent more that the shown costs would give.
+  ["6.724", "8.796", "−$2.07"],
+  ["1.00002", "1.00001", "+$0.0000100"],
+  ["5", "5", "$0.00"],
+  ["0", "0", ""],
 ] as const)
-  test(`$${one} beside $${other}: ${shown.join(", ")}`, () => {
-    const { now, before, difference } = costsBeside(sums(one), sums(other));
-    assert.deepEqual([now, before, difference], shown);
+  test(`$${one} after $${other} is ${shown === "" ? "no difference" : shown}`, () => {
+    assert.equal(describeDifferenceOf(sums(one), sums(other)), shown);
   });
 
 for (const [isNow, isBefore, sign] of [
   [true, true, ""],
   [false, true, "≥"],
   [true, false, "≤"],
-  [false, false, "≈"],
+  [false, false, ""],
 ] as const)
   test(`a difference of ${isNow ? "an exact cost" : "at least a cost"} and ${isBefore ? "an exact one" : "at least one"} has "${sign}"`, () => {
-    const { now, before, difference } = costsBeside(sums("3", isNow), sums("5", isBefore));
-    assert.deepEqual(
-      [now, before, difference],
-      [`${isNow ? "" : "≥"}$3.00`, `${isBefore ? "" : "≥"}$5.00`, `${sign}−$2.00`],
-    );
+    assert.equal(describeDifferenceOf(sums("3", isNow), sums("5", isBefore)), `${sign}−$2.00`);
   });
 
-test("points are those between the shown shares, whatever the shares are", () => {
-  fc.assert(
-    fc.property(fc.nat(1_000), fc.nat(1_000), (one, other) => {
-      const { now, before, difference } = sharesBeside(one / 1_000, other / 1_000);
-      assert.ok(agree(now, before, difference), `${now} ${before} ${difference}`);
-      // Only nothing is 0%, and only all is 100%.
-      for (const [share, text] of [
-        [one, now],
-        [other, before],
-      ] as const)
-        assert.equal(/^(?:0|100)%$/.test(text), share === 0 || share === 1_000, text);
-    }),
-  );
-  assert.deepEqual(sharesBeside(0.85, 0.89), { now: "85%", before: "89%", difference: "−4 points" });
+test("points are those between two shares, and are none only where the shares are equal", () => {
+  assert.equal(describePoints(0.85, 0.89), "−4 points");
+  assert.equal(describePoints(0.5, 0.49), "+1 point");
+  assert.equal(describePoints(0.501, 0.5), "+0.1 points");
+  assert.equal(describePoints(0.25, 0.25), "");
 });
 
 test("costs of several times are added exactly", () => {

@@ -1,8 +1,8 @@
 import type { Row, Sums } from "../feed-types.ts";
 import { formatChange } from "../numbers.ts";
 import { sortableTable, type TableColumn } from "../table.ts";
-import { nameIn } from "../usage-sums.ts";
-import { costsBeside, differenceOf } from "./difference.ts";
+import { costOf, nameIn } from "../usage-sums.ts";
+import { describeDifferenceOf, differenceOf } from "./difference.ts";
 import type { GroupName } from "./group-name.ts";
 
 /** What a name cost, and in the span before. */
@@ -53,19 +53,19 @@ function columnsOf(by: string, nameOf: GroupName): TableColumn<Beside>[] {
     {
       head: "cost",
       value: ({ now }) => usd(now),
-      text: ({ now, before }) => costsBeside(now, before).now,
+      text: ({ now }) => (now === null ? "–" : costOf(now)),
       exact: ({ now }) => now?.cost_usd ?? "",
     },
     {
       head: "before",
       value: ({ before }) => usd(before),
-      text: ({ now, before }) => costsBeside(now, before).before,
+      text: ({ before }) => (before === null ? "–" : costOf(before)),
       exact: ({ before }) => before?.cost_usd ?? "",
     },
     {
       head: "difference",
       value: (beside) => (isPriced(beside) ? differenceOf(beside.now, beside.before) : NaN),
-      text: ({ now, before }) => costsBeside(now, before).difference,
+      text: ({ now, before }) => describeDifferenceOf(now, before),
       exact: (beside) => (isPriced(beside) ? String(differenceOf(beside.now, beside.before)) : ""),
     },
     {
@@ -78,21 +78,30 @@ function columnsOf(by: string, nameOf: GroupName): TableColumn<Beside>[] {
   ];
 }
 
-/** Says the difference in a sentence, and which name is the most of it: `$10.51 more than the 7 days before, most of it gpt-5.5: +$7.70`. */
+/**
+ * Says the difference in a sentence, and the two names that changed most:
+ * `$3.43 more than the 7 days before: claude-sonnet-5 +$3.85, gpt-5.5 −$2.45`.
+ */
 export function describeDifference(comparison: Comparison): string {
   const { total, totalBefore, title } = comparison;
   const difference = differenceOf(total, totalBefore);
   if (difference === 0) return `as much as ${title}`;
   // What is said to be less is the other one's difference.
   const [more, less] = difference > 0 ? [total, totalBefore] : [totalBefore, total];
-  const amount = costsBeside(more, less).difference.replace("+", "");
+  const amount = describeDifferenceOf(more, less).replace("+", "");
   const sentence = `${amount} ${difference > 0 ? "more" : "less"} than ${title}`;
   const besides = besidesIn(comparison);
-  const [most] = besides.toSorted((one, other) => {
-    const order = differenceOf(other.now, other.before) - differenceOf(one.now, one.before);
-    return difference > 0 ? order : -order;
-  });
-  if (most === undefined || besides.length < 2 || differenceOf(most.now, most.before) * difference <= 0)
-    return sentence;
-  return `${sentence}, most of it ${most.name}: ${costsBeside(most.now, most.before).difference}`;
+  if (besides.length < 2) return sentence;
+  const changes = besides
+    .map(({ name, now, before }) => ({
+      name,
+      text: describeDifferenceOf(now, before),
+      by: differenceOf(now, before),
+    }))
+    .filter(({ by }) => by !== 0)
+    .toSorted((one, other) => Math.abs(other.by) - Math.abs(one.by));
+  return `${sentence}: ${changes
+    .slice(0, 2)
+    .map(({ name, text }) => `${name} ${text}`)
+    .join(", ")}`;
 }

@@ -3,7 +3,7 @@ import type { Row } from "../feed-types.ts";
 import { formatChange, formatCount, formatDollars, formatLarge, formatShare } from "../numbers.ts";
 import type { Change, State } from "../state.ts";
 import { costOf, coverageOf, failedOf, inputOf, nameIn, wordForCost } from "../usage-sums.ts";
-import { sharesBeside } from "./difference.ts";
+import { describePoints } from "./difference.ts";
 import { OTHERS_COLOUR } from "./series-colours.ts";
 
 /** A line of the comparison: what two rows have of a figure, and how much more the second one has. */
@@ -120,15 +120,13 @@ function describeFailed(row: Row): string {
 /** There is no share of nothing. */
 function fromCache(one: Row, other: Row): Figure {
   const [input, otherInput] = [inputOf(one), inputOf(other)];
-  if (input === 0 || otherInput === 0)
-    return [
-      "From cache",
-      formatShare(one.cache_read, input) || "–",
-      formatShare(other.cache_read, otherInput) || "–",
-      "",
-    ];
-  const shares = sharesBeside(other.cache_read / otherInput, one.cache_read / input);
-  return ["From cache", shares.before, shares.now, shares.difference];
+  const isKnown = input > 0 && otherInput > 0;
+  return [
+    "From cache",
+    formatShare(one.cache_read, input) || "–",
+    formatShare(other.cache_read, otherInput) || "–",
+    isKnown ? describePoints(other.cache_read / otherInput, one.cache_read / input) : "",
+  ];
 }
 
 function usdOf(row: Row): number {
