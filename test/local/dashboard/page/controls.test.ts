@@ -39,14 +39,16 @@ async function rememberAnswers(page: Page): Promise<void> {
   });
 }
 
-/** Uses the control as a reader does: clicks it, chooses each of its values, or types. */
-async function use(page: Page, at: number): Promise<void> {
+/** Uses the control as a reader does: clicks it, chooses its last value, or types. False where a window of this width does not show it. */
+async function use(page: Page, at: number): Promise<boolean> {
   const control = page.locator(CONTROLS).nth(at);
+  if (!(await control.isVisible())) return false;
   const kind = await control.evaluate((node) => node.tagName);
   if (kind === "INPUT") await control.fill("codex");
   else if (kind === "SELECT")
     await control.selectOption({ index: (await control.locator("option").count()) - 1 });
   else await control.click();
+  return true;
 }
 
 const VIEWS = {
@@ -71,16 +73,18 @@ for (const [name, [hash, shown]] of Object.entries(VIEWS))
     await page.goto(daemon.url);
     await show();
     const count = await page.locator(CONTROLS).count();
-    assert.ok(count >= 4);
+    let used = 0;
     for (let at = 0; at < count; at += 1) {
       await show();
-      await use(page, at);
+      if (!(await use(page, at))) continue;
+      used += 1;
       await page.waitForSelector('main[aria-busy="false"]');
       assert.equal(await page.textContent(".problem"), "");
       // Closes the record, where one was opened.
       await page.keyboard.press("Escape");
     }
     await page.unrouteAll({ behavior: "wait" });
+    assert.ok(used >= 4);
     assert.deepEqual(problems, []);
   });
 
