@@ -54,7 +54,7 @@ test(
       [0, "not lifted, because an administrator has locked it: 0 tokens per day for all tools together\n"],
     );
     assert.match(stdout, /^Budgets for codex are lifted until/m);
-    assert.match((await command("budget")).stdout, /^all tools +0 tokens per day, locked /m);
+    assert.match((await command("budget")).stdout, /^all tools +0 tokens per day +locked /m);
     assert.equal((await command("budget", "reset", "tool codex: tokens per month")).code, 0);
     assert.equal((await command("budget", "lift", "--all", "--end")).code, 0);
   },
