@@ -59,7 +59,9 @@ export async function waitForNoKeytarChild(parent: number): Promise<void> {
 
 /** Omits zombies, which have no arguments. */
 function keytarChildrenOf(parent: number): ProcessInfo[] {
-  return listProcesses().filter((seen) => seen.parent === parent && /keychain\/keytar-child\.[jt]s/.test(seen.argv));
+  return listProcesses().filter(
+    (seen) => seen.parent === parent && /keychain\/keytar-child\.[jt]s/.test(seen.argv),
+  );
 }
 
 /**
