@@ -4,6 +4,7 @@ import { noBrowser } from "../../../helpers/client/browser.ts";
 import { openChromium } from "../../../helpers/client/chromium.ts";
 import { startWithRecords } from "../../../helpers/client/dashboard.ts";
 import { tokens, usageRecord } from "../../../helpers/ledger/usage-record.ts";
+import { waitInPage } from "../../../helpers/client/wait-in-page.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
@@ -56,7 +57,8 @@ test(
     const labels = await page.locator(".chart svg text").allTextContents();
     assert.ok(labels.includes("$30.00"), labels.join());
     await page.setViewportSize({ width: 700, height: 900 });
-    await page.waitForFunction(
+    await waitInPage(
+      page,
       "document.querySelector('.chart svg').clientWidth === document.querySelector('.plot').clientWidth",
     );
     // No label is cut off.

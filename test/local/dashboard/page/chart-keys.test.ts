@@ -4,6 +4,7 @@ import { noBrowser } from "../../../helpers/client/browser.ts";
 import { openChromium } from "../../../helpers/client/chromium.ts";
 import { readTable, startWithRecords } from "../../../helpers/client/dashboard.ts";
 import { tokens, usageRecord } from "../../../helpers/ledger/usage-record.ts";
+import { waitInPage } from "../../../helpers/client/wait-in-page.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
@@ -61,7 +62,7 @@ test(
     await page.waitForSelector('th:has-text("tool-4")', { state: "detached" });
     assert.deepEqual(Object.keys(await readTable(page)), ["tool-3", "tool-2", "total"]);
     // The chart of the new period has the focus, so that the keys go on there.
-    await page.waitForFunction("document.activeElement?.getAttribute('role') === 'slider'");
+    await waitInPage(page, "document.activeElement?.getAttribute('role') === 'slider'");
     await page.goBack();
     await page.waitForSelector('th:has-text("tool-4")');
     assert.deepEqual(problems, []);

@@ -18,6 +18,7 @@ import { post } from "../../../helpers/gate/gate.ts";
 import { aMinuteAgoToday } from "../../../helpers/ledger/a-minute-ago.ts";
 import { tokens, usageRecord } from "../../../helpers/ledger/usage-record.ts";
 import { freePort } from "../../../helpers/process/free-port.ts";
+import { waitInPage } from "../../../helpers/client/wait-in-page.ts";
 
 const BODY = { model: "claude-sonnet-5", max_tokens: 8, messages: [{ role: "user", content: "hello" }] };
 const skip = noBrowser;
@@ -340,7 +341,7 @@ test(
     assert.equal(await page.locator(".table tbody tr").count(), 3);
     // Also for those who have scrolled down.
     await page.evaluate("scrollTo(0, document.body.scrollHeight)");
-    await page.waitForFunction("document.querySelector('.problem').getBoundingClientRect().top === 0");
+    await waitInPage(page, "document.querySelector('.problem').getBoundingClientRect().top === 0");
   },
 );
 
