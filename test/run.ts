@@ -27,7 +27,7 @@ const SLOW = [
   WITH_REAL_TOOLS,
   /^(faults|fuzz|chaos)\//,
   // In a real browser.
-  /^local\/dashboard\/page\/(accessibility|compare|controls|frame|memory|misses|notices|periods|phone|plans|questions|requests|sessions|standing|views)\.test/,
+  /^local\/dashboard\/page\/(accessibility|at-least|chart-drawing|chart-keys|compare|controls|frame|hairlines|health-phone|live-running|memory|misses|narrowing|notices|one-session|periods|phone|phone-rows|plans|questions|requests|sessions|standing|views)\.test/,
   /^security\/(a16-listed-names|browser|c8-browser-headers|f1-foreign-pages|f2-framing|f3-hostile-texts|f4-session-theft|f9-other-documents)\.test/,
   /^security\/f6-floods-of-questions\.test/,
   // Sums over many random ledgers, every day of made-up ones, and every recorded body cut anywhere, or longer than memory may be.
@@ -50,7 +50,7 @@ const AT_ONCE = 2 * availableParallelism();
 
 /** Started first, because they take up to a minute, and the run would end with them alone. */
 const LONG =
-  /^(security\/|(cli\/doctor\/problems(-of-keys-and-daemons)?|cli\/setup\/dialogue|connect\/journal\/interrupted|daemon\/budgets|run\/run-file)\.)/;
+  /^(security\/|(mutants\/compile|cli\/doctor\/problems(-of-keys-and-daemons)?|cli\/setup\/dialogue|connect\/journal\/interrupted|daemon\/budgets|run\/run-file)\.)/;
 
 const PROGRESS_MS = 10_000;
 
