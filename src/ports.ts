@@ -238,7 +238,7 @@ export interface Clock {
   monotonic(): number;
 }
 
-/** The same, and one that goes on while the machine sleeps, and that nobody can set. */
+/** The same, and one that goes on while the machine sleeps and cannot be set. */
 export interface MachineClock extends Clock {
   /** Milliseconds since the machine's start, to a second. */
   sinceBoot(): number;

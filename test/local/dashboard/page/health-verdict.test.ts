@@ -1,20 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Status } from "../../../../src/local/dashboard/page/feed-types.ts";
 import { verdictOf } from "../../../../src/local/dashboard/page/health/verdict.ts";
+import { UNUSED_UPSTREAM as UNUSED } from "../../../helpers/client/unused-upstream.ts";
 
-type Upstream = Status["upstreams"][number];
-
-const UNUSED: Upstream = {
-  name: "default",
-  base_url: "https://api.anthropic.com/v1",
-  is_sandbox: false,
-  cooldown_ms: null,
-  last_exchange: null,
-  last_failure: null,
-  failing: null,
-  worked_at: null,
-};
 const WORKED = { ...UNUSED, worked_at: "2026-11-29T15:00:00Z" };
 const FAILED = { ...UNUSED, last_exchange: { at: "2026-11-29T15:00:00Z", outcome: "error", status: 500 } };
 const SANDBOX = { ...UNUSED, is_sandbox: true };

@@ -4,20 +4,11 @@ import type { Status } from "../../../../src/local/dashboard/page/feed-types.ts"
 import { noticesOf } from "../../../../src/local/dashboard/page/notices.ts";
 import { noBrowser } from "../../../helpers/client/browser.ts";
 import { openChromium } from "../../../helpers/client/chromium.ts";
+import { UNUSED_UPSTREAM as UPSTREAM } from "../../../helpers/client/unused-upstream.ts";
 import { startDaemon } from "../../../helpers/daemon/daemon.ts";
 import { post } from "../../../helpers/gate/gate.ts";
 import { writeKeyFile } from "../../../helpers/keychain/key-file.ts";
 
-const UPSTREAM = {
-  name: "default",
-  base_url: "https://api.anthropic.com/v1",
-  is_sandbox: false,
-  cooldown_ms: null,
-  last_exchange: null,
-  last_failure: null,
-  failing: null,
-  worked_at: null,
-};
 const BUDGET: Status["budgets"][number] = {
   id: "all: usd per day",
   scope: { kind: "all" },
