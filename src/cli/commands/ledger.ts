@@ -1,10 +1,10 @@
 import type { Argv } from "../command-line.ts";
-import { reportOptions, type Command } from "../command.ts";
+import type { Command } from "../command.ts";
 import { exportOptions, exportRecords } from "./ledger/export.ts";
 import { importLogs, importOptions } from "./ledger/import.ts";
 import { prune, pruneOptions } from "./ledger/prune.ts";
 import { reconcile, reconcileOptions } from "./ledger/reconcile.ts";
-import { verify } from "./ledger/verify.ts";
+import { verify, verifyOptions } from "./ledger/verify.ts";
 
 /** `tollkeeper ledger`: looks after the usage records as files. */
 export const command: Command<object> = {
@@ -13,7 +13,7 @@ export const command: Command<object> = {
       .command(
         "verify",
         "Check every line of the ledger, and print its sums; change nothing",
-        reportOptions,
+        verifyOptions,
         verify,
       )
       .command("export", "Print the records of a period, one a line", exportOptions, exportRecords)

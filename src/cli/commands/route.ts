@@ -4,10 +4,7 @@ import { APIS } from "../../core/http/api.ts";
 import { guessApi } from "../../core/http/routes.ts";
 import type { UsageRecord } from "../../core/ledger/record.ts";
 import { hasPlanLogin } from "../../core/plans/names.ts";
-import { aliasesOfTool } from "../../core/policy/aliases.ts";
-import { explainDecision, NOTHING_STANDS, type RoutedRequest } from "../../core/decide/explain.ts";
-import { prepareSettings } from "../../core/decide/settings.ts";
-import { allowsModel, preparePolicies } from "../../core/policy/tool-policy.ts";
+import type { RoutedRequest } from "../../core/decide/explain.ts";
 import { defineCommand } from "../command.ts";
 import { findRecord } from "../ledger/find-record.ts";
 import { noteSimilarModels } from "../known-models.ts";
@@ -15,9 +12,19 @@ import { noteSimilarTool } from "../known-tools.ts";
 import { loadConfig, resolveConfigPath } from "../load-config.ts";
 import { noteOtherConfig } from "../note-other-config.ts";
 import { EXIT, print, printJson } from "../terminal/console.ts";
-import { formatTable, type Column } from "../terminal/table.ts";
+import { printProse } from "../terminal/prose.ts";
+import { localTime } from "../terminal/short-time.ts";
+import { formatTable } from "../terminal/table.ts";
+import { explainRequest, type ExplainedRoute, type GroupVerdict } from "./route/explain-request.ts";
 import { askForRefusal, describeRefusal } from "./route/now.ts";
 import { describeHolds, findPlanAddress, type PlanAddress } from "./route/plan-address.ts";
+import {
+  OTHER_COLUMNS,
+  ROUTE_COLUMNS,
+  routeRows,
+  summariseRoutes,
+  type RouteSummary,
+} from "./route/summary.ts";
 
 const NEEDS_ONE = '"route" needs the name of a model, or --explain with the id of a record';
 
@@ -33,9 +40,14 @@ export const command = defineCommand({
         type: "string",
         describe: "Id of a record, whose request to explain; last: the newest",
       })
+      .option("all", {
+        type: "boolean",
+        default: false,
+        describe: "Say it for each API and each upstream",
+      })
       .option("json", { type: "boolean", default: false, describe: "Print JSON" })
       .check(({ model, explain }) => (model === undefined) !== (explain === undefined) || NEEDS_ONE),
-  handler: async ({ config: file, tool = null, api, model = "", explain, json }) => {
+  handler: async ({ config: file, tool = null, api, model = "", explain, all, json }) => {
     const config = await loadConfig(file);
     await noteOtherConfig(file);
     const record = explain === undefined ? null : await findRecord(ledgerDirectory(config), explain);
@@ -65,7 +77,7 @@ export const command = defineCommand({
         })),
       );
     else {
-      printRoutes(config, routes, record, plan);
+      printRoutes(config, routes, { record, plan, all });
       const refusal = refusals.find((one) => one !== null);
       if (refusal !== undefined) print(describeRefusal(refusal));
       // The request's own address is above.
@@ -85,73 +97,15 @@ export const command = defineCommand({
   },
 });
 
-/** An upstream, and why it gets the request or does not. */
-interface Choice {
-  upstream: string;
-  baseUrl: string;
-  key: string | null;
-  isChosen: boolean;
-  reason: string;
-  /** Whose key pays: ours, or the one that the tool sends. */
-  credential: "key" | "client";
-}
-
-interface GroupVerdict {
-  group: string;
-  models: readonly string[];
-  isAllowed: boolean;
-}
-
-/** What becomes of a request for a model. */
-interface ExplainedRoute {
-  request: RoutedRequest;
-  /** The model that is requested in place of the tool's; null when that is. */
-  alias: string | null;
-  /** What the tool's group says; null where it says nothing. */
-  group: GroupVerdict | null;
-  choices: Choice[];
-}
-
-function explainRequest(config: Config, request: RoutedRequest, isPlanned: boolean): ExplainedRoute {
-  if (isPlanned)
-    return {
-      request,
-      alias: null,
-      group: explainGroup(config, request.tool ?? "", request.model),
-      choices: [],
-    };
-  const alias = aliasesOfTool(config, request.tool ?? "")?.get(request.model) ?? null;
-  const group = explainGroup(config, request.tool ?? "", alias ?? request.model);
-  // The sandbox serves everything.
-  if (Object.keys(config.upstreams).length === 0) return { request, alias, group, choices: [] };
-  const { verdicts } = explainDecision(prepareSettings(config), request, NOTHING_STANDS);
-  const choices = verdicts.map(
-    ({ upstream: { name, baseUrl, credential }, destination, isChosen, reason }) => {
-      const isStored = destination?.account === "key" && destination.key.source.kind !== "none";
-      const key = isStored ? destination.key.name : null;
-      return { upstream: name, baseUrl, key, credential, isChosen, reason };
-    },
-  );
-  return { request, alias, group, choices };
-}
-
-function explainGroup(config: Config, tool: string, model: string): GroupVerdict | null {
-  const policy = preparePolicies(config)?.(tool) ?? null;
-  if (policy?.models == null) return null;
-  const { group, patterns } = policy.models;
-  return { group, models: patterns, isAllowed: allowsModel(policy, model) };
-}
-
 function printRoutes(
   config: Config,
   routes: readonly ExplainedRoute[],
-  record: UsageRecord | null,
-  plan: PlanAddress | null,
+  { record, plan, all }: { record: UsageRecord | null; plan: PlanAddress | null; all: boolean },
 ): void {
   const [first] = routes;
   if (record !== null)
     print(
-      `${record.ts}: ${record.tool} requested ${record.model_requested} on ${record.route}, and ${record.outcome === "rejected" ? `tollkeeper refused it (${record.error_type})` : `${record.upstream} served it`}`,
+      `${localTime(record.ts)}: ${record.tool} requested ${record.model_requested} on ${record.route}, and ${record.outcome === "rejected" ? `tollkeeper refused it (${record.error_type})` : `${record.upstream} served it`}`,
     );
   if (typeof first?.alias === "string") print(`${first.request.model} is an alias of ${first.alias}`);
   if (first?.group) print(describeGroup(first.group));
@@ -167,30 +121,15 @@ function printRoutes(
     print(
       `it was asked because another upstream had done nothing with the request: tollkeeper route --explain ${record.attempt_of}`,
     );
-  print(
-    `${record === null ? "A request" : "With the present configuration, this request"} of ${first?.request.tool ?? "any tool"} for ${first?.request.model}:`,
-  );
-  const rows = routes.flatMap(({ request, choices }) =>
-    choices.map(({ upstream, isChosen, reason, key, credential }, index) => [
-      index === 0 ? request.api : "",
-      upstream,
-      isChosen ? "yes" : "no",
-      isChosen ? `${reason}${describeKey(key, credential)}` : reason,
-    ]),
-  );
-  print(formatTable(COLUMNS, rows));
+  if (record !== null) print("With the present configuration:");
+  if (all) print(formatTable(ROUTE_COLUMNS, routeRows(routes)));
+  else printSummary(summariseRoutes(routes));
 }
 
-const COLUMNS: readonly Column[] = [
-  { head: "api", align: "left", long: "whole" },
-  { head: "upstream", align: "left", long: "cut" },
-  { head: "goes there", align: "left", long: "whole" },
-  { head: "why", align: "left" },
-];
-
-function describeKey(key: string | null, credential: Choice["credential"]): string {
-  if (credential === "client") return ", with the tool's own key";
-  return key === null ? "" : `, with key "${key}"`;
+function printSummary({ answers, others }: RouteSummary): void {
+  printProse(answers);
+  if (others.length === 0) return;
+  print(`\n${formatTable(OTHER_COLUMNS, others)}`);
 }
 
 /** Where a request of a plan goes, no configuration decides: only whether it may. */

@@ -4,18 +4,22 @@ import { existsSync } from "node:fs";
 import { readConfigFile } from "../../adapters/config-file.ts";
 import { configPath, ledgerDirectory, stateDirectory } from "../../adapters/paths.ts";
 import { Failure } from "../../core/failure.ts";
+import { daemonStatus } from "../../daemon/running-daemon.ts";
+import { findServiceManager } from "../../service/find-manager.ts";
 import { attempt } from "../attempt.ts";
 import type { Argv } from "../command-line.ts";
 import { reportOptions, type Command } from "../command.ts";
 import { loadConfig } from "../load-config.ts";
 import { refuseConflicts } from "../service/conflicts.ts";
-import { requireServiceManager } from "../service/explain-absence.ts";
+import { explainNoManager, requireServiceManager } from "../service/explain-absence.ts";
 import { diagnose } from "../service/diagnose.ts";
 import { executePlan, executeStartPlan, printNotes, printRestart } from "../service/execute-plan.ts";
 import { installService } from "../service/install.ts";
 import { buildServiceReport, renderServiceReport } from "../service/report.ts";
 import { stopService } from "../service/stop.ts";
+import { replaceCommand } from "../service/other-program.ts";
 import { EXIT, note, print, printJson } from "../terminal/console.ts";
+import { printFacts } from "../terminal/facts.ts";
 
 /** `tollkeeper service`: manages the daemon as a service of systemd or launchd. */
 export const command: Command<object> = {
@@ -109,7 +113,8 @@ async function startService(
 
 /** Prints the service's state as text or JSON. Sets exit code 1 unless the service is running. */
 async function showServiceStatus(configFile: string | undefined, json: boolean): Promise<void> {
-  const manager = await requireServiceManager();
+  const { value: manager, failure } = await attempt(Failure, () => findServiceManager());
+  if (manager === null) return showDaemonStatus(failure, json);
   const state = await manager.state();
   const reading = await readConfigFile(configFile ?? state.configFile ?? configPath());
   const found = { problems: await manager.problems(), diagnosis: await diagnose(manager, state) };
@@ -118,6 +123,19 @@ async function showServiceStatus(configFile: string | undefined, json: boolean):
   else for (const line of renderServiceReport(report)) print(line);
   if (!json && report.isRunning) print("to see what the daemon is doing, type: tollkeeper status");
   if (!report.isRunning) process.exitCode = EXIT.failed;
+}
+
+/** Prints that the daemon runs although there is no service manager. Throws where it does not, and for a program that asks. */
+async function showDaemonStatus(failure: Failure, json: boolean): Promise<void> {
+  const running = await daemonStatus().catch(() => null);
+  if (running === null || json) throw await explainNoManager(failure);
+  printFacts([
+    ["daemon", `running, pid ${running.pid}, started by hand`],
+    ["service", failure.message],
+    ["", `to restart the daemon, type: ${replaceCommand(running, null)}`],
+    ["", "to see what it is doing, type: tollkeeper status"],
+  ]);
+  process.exitCode = EXIT.failed;
 }
 
 const NO_LOG =

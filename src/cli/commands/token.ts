@@ -8,6 +8,7 @@ import { newToolOption, refuseSimilarTool } from "../known-tools.ts";
 import { loadConfig } from "../load-config.ts";
 import { note, print, printJson } from "../terminal/console.ts";
 import { pluralize } from "../terminal/format.ts";
+import { localTime } from "../terminal/short-time.ts";
 import { formatTable, type Column } from "../terminal/table.ts";
 import { addToken, listTokens, revokeTokens } from "../tokens/tokens.ts";
 
@@ -78,6 +79,9 @@ async function add(
   }
 }
 
+const NO_TOKEN =
+  "There is no token. To make one for a tool, type for example:\n  tollkeeper token add my-script";
+
 const COLUMNS = ["id", "tool", "created", "note"].map((head): Column => ({ head, align: "left" }));
 
 function list(isJson: boolean): void {
@@ -88,8 +92,13 @@ function list(isJson: boolean): void {
       tokens.map(({ id, tool, createdAt, note: purpose }) => ({ id, tool, createdAt, note: purpose })),
     );
   }
-  if (tokens.length === 0) return print("no token is registered");
-  const rows = tokens.map((entry) => [entry.id, entry.tool, entry.createdAt, toPrintable(entry.note ?? "")]);
+  if (tokens.length === 0) return print(NO_TOKEN);
+  const rows = tokens.map((entry) => [
+    entry.id,
+    entry.tool,
+    localTime(entry.createdAt),
+    toPrintable(entry.note ?? ""),
+  ]);
   print(formatTable(COLUMNS, rows));
 }
 

@@ -16,9 +16,14 @@ const START = "start it with: tollkeeper service start";
 export async function requireServiceManager(): Promise<ServiceManager> {
   const { value: manager, failure } = await attempt(Failure, () => findServiceManager());
   if (failure === null) return manager;
+  throw await explainNoManager(failure);
+}
+
+/** Returns the failure to find a service manager; where a daemon runs, with what to type about that. */
+export async function explainNoManager(failure: Failure): Promise<Failure> {
   const running = await daemonStatus().catch(() => null);
-  if (running === null) throw failure;
-  throw new Failure(
+  if (running === null) return failure;
+  return new Failure(
     `${failure.message}, but tollkeeper is running: it was started by hand, pid ${running.pid}`,
     `to restart it, type: ${replaceCommand(running, null)}; to see what it is doing, type: tollkeeper status`,
   );

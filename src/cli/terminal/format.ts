@@ -9,6 +9,13 @@ export function formatNumber(value: number): string {
   return decimals === undefined ? grouped : `${grouped}.${decimals}`;
 }
 
+/** Fills numbers up with spaces, so that their points are below each other where they are aligned to the right. */
+export function alignDecimals(numbers: readonly string[]): string[] {
+  const decimals = numbers.map((number) => /[.]\d+$/.exec(number)?.[0].length ?? 0);
+  const most = Math.max(0, ...decimals);
+  return numbers.map((number, at) => (number === "" ? "" : number + " ".repeat(most - (decimals[at] ?? 0))));
+}
+
 /** Returns e.g. `1 request` or `1,204 requests`. */
 export function pluralize(count: number, noun: string): string {
   return `${formatNumber(count)} ${noun}${count === 1 ? "" : "s"}`;

@@ -178,7 +178,8 @@ function drawLine(
         const shown = inTone(text, toneOf(cells[at] ?? ""), isColoured);
         return at === last && align === "left" ? shown : pad(shown, widths[at] ?? 0, align);
       })
-      .join(" ".repeat(GAP));
+      .join(" ".repeat(GAP))
+      .trimEnd();
   };
   const fitting = cells.map((cell, at) =>
     fit(textOf(cell), columns[at]?.column.long, widths[at] ?? Infinity),

@@ -41,7 +41,7 @@ test(
   async (t) => {
     const { daemon, baseUrl } = await start(t);
     const route = await daemon.command("route", BODY.model);
-    assert.match(route.stdout, /messages +own +yes +the first that fits, with the tool's own key/);
+    assert.match(route.stdout, /→ own, with the tool's own key \(messages\)/);
     const [explained] = parseJsonOutput((await daemon.command("route", BODY.model, "--json")).stdout) as [
       { choices: { credential: string; key: string | null }[] },
     ];

@@ -32,7 +32,7 @@ function rowsOf(stdout: string): string[] {
   let api = "";
   return stdout
     .split("\n")
-    .slice(2, -1)
+    .slice(1, -1)
     .map((line) => {
       api = /^(\w+) /.exec(line)?.[1] ?? api;
       return `${api} ${/(\w+) +(yes|no) /.exec(line)?.slice(1).join(" ")}`;
@@ -41,9 +41,8 @@ function rowsOf(stdout: string): string[] {
 
 test("route says for each API which upstream serves a model, and what keeps it from the others", async (t) => {
   const route = prepare(t);
-  const { code, stdout } = await route("gpt-5");
+  const { code, stdout } = await route("gpt-5", "--all");
   assert.equal(code, 0);
-  assert.match(stdout, /^A request of any tool for gpt-5:\n/);
   assert.deepEqual(
     rowsOf(stdout).filter((row) => /^(?:messages|responses) /.test(row)),
     [
@@ -61,8 +60,28 @@ test("route says for each API which upstream serves a model, and what keeps it f
   assert.match(stdout, /openai +yes +the first that fits, with key "team"/);
 });
 
+test("route answers in a line for each place, and says once why not the others", async (t) => {
+  const { code, stdout } = await prepare(t)("gpt-5");
+  assert.equal(code, 0);
+  assert.deepEqual(stdout.split("\n"), [
+    'gpt-5 → anthropic, with key "default" (messages)',
+    'gpt-5 → openai, with key "team" (responses, chat)',
+    "gpt-5 → no upstream (gemini, bedrock)",
+    "",
+    "not to     why",
+    'local      "models" has only qwen*',
+    'anthropic  responses, chat, gemini, bedrock: "apis" has only messages',
+    "openai     messages: would get it, but comes after anthropic",
+    "",
+  ]);
+  const only = await prepare(t, { upstreams: { one: CONFIG.upstreams.openai } })("gpt-5", "--api", "chat");
+  assert.equal(only.stdout, 'gpt-5 → one, with key "team" (chat)\n');
+  const whole = await prepare(t, { upstreams: { one: CONFIG.upstreams.openai } })("gpt-5");
+  assert.match(whole.stdout, /\(messages, responses, chat\)\ngemini, bedrock: no upstream has this route\n$/);
+});
+
 test("route for a tool leaves out what the tool may not use", async (t) => {
-  const { stdout } = await prepare(t)("qwen3", "--tool", "zed", "--api", "messages");
+  const { stdout } = await prepare(t)("qwen3", "--tool", "zed", "--api", "messages", "--all");
   assert.deepEqual(rowsOf(stdout), ["messages local no", "messages anthropic no", "messages openai yes"]);
   assert.match(stdout, /local +no +"tools\.zed\.upstreams" does not name it/);
 });
@@ -77,10 +96,13 @@ test("route says what the tool's group decides, by the model that an alias stand
     refused.stdout,
     /^cheap is an alias of gpt-5\ngroup small \(qwen\* gpt-5-mini\) does not allow the model: the request is refused; to change that, type: tollkeeper group set small --models PATTERN,\.\.\.\n/,
   );
-  assert.match(refused.stdout, /openai +no +would get it, but group small does not allow the model/);
+  assert.match(
+    refused.stdout,
+    /\ncheap → no upstream \(responses\)\n[^]*openai +would get it, but group small does not allow the model/,
+  );
   const allowed = await route("fast", "--tool", "codex", "--api", "responses");
   assert.equal(allowed.code, 0);
-  assert.match(allowed.stdout, /\ngroup small \(.*\) allows the model\n[^]*local +yes/);
+  assert.match(allowed.stdout, /\ngroup small \(.*\) allows the model\nfast → local \(responses\)\n/);
   const free = await route("cheap", "--tool", "zed", "--api", "responses");
   assert.equal(free.code, 0);
   assert.doesNotMatch(free.stdout, /group/);
@@ -124,7 +146,7 @@ test("route says what the daemon would refuse at this moment, and what to type",
   assert.equal(paused.code, 1);
   assert.match(
     paused.stdout,
-    /responses +default +yes [^]*\nAt this moment tollkeeper would refuse it: codex is paused: a person paused it at .*Z\nTo change that, type: .*resume codex\n$/,
+    /^gpt-5 → default, with key "default" \(responses\)\nAt this moment tollkeeper would refuse it: codex is paused: a person paused it at .*Z\nTo change that, type: .*resume codex\n$/,
   );
   const other = await daemon.command("route", "gpt-5", "--tool", "zed", "--json");
   assert.equal(other.code, 0);
@@ -143,7 +165,7 @@ test("route without upstreams says what the group decides, as the sandbox serves
 
 test("route exits with 1 when no upstream serves the model", async (t) => {
   const upstreams = { local: CONFIG.upstreams.local };
-  const { code, stdout } = await prepare(t, { upstreams })("gpt-5");
+  const { code, stdout } = await prepare(t, { upstreams })("gpt-5", "--all");
   assert.equal(code, 1);
   assert.ok(rowsOf(stdout).every((row) => row.endsWith(" no")));
 });
@@ -185,7 +207,10 @@ test("route --explain finds the request of a record, and an unknown id is an err
   const { code, stdout } = await daemon.command("route", "--explain", record?.id ?? "");
   assert.equal(code, 0);
   assert.match(stdout, /: zed requested claude-sonnet-5 on \/messages, and default served it\n/);
-  assert.match(stdout, /messages +default +yes +the first that fits/);
+  assert.match(
+    stdout,
+    /\nWith the present configuration:\nclaude-sonnet-5 → default, with key .* \(messages\)\n/,
+  );
   const unknown = await daemon.command("route", "--explain", "no-such-id");
   assert.equal(unknown.code, 1);
   assert.match(unknown.stderr, /no record with this id\nhint: .*tollkeeper tail --json/);

@@ -233,11 +233,14 @@ test("group, brake and alias list what there is, also as JSON", LIMIT, async (t)
   const { run } = prepare(t);
   assert.equal(
     (await run("group")).stdout,
-    "group small: only *-mini, for codex and all other tools\ngroup frontier: all models, for no tool\n",
+    "group     models  tools\nsmall     *-mini  codex and all other tools\nfrontier  all     no tool\n",
   );
   assert.match((await run("brake list")).stdout, /^There is no brake\.[^]*brake set codex gentle\n$/);
   await run("brake set codex gentle");
-  assert.match((await run("brake")).stdout, /^tool codex: 120 requests per minute, 16 requests at once, /);
+  assert.match(
+    (await run("brake")).stdout,
+    /^brake of +allows\ncodex +120 requests per minute, 16 requests at once, /,
+  );
   await run("alias set a b --tool zed");
   assert.equal((await run("alias list")).stdout, "a: requests b, for zed\n");
   assert.deepEqual(JSON.parse((await run("alias list --json")).stdout), [

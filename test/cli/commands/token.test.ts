@@ -30,7 +30,10 @@ test("token add prints only the token on standard output, and list and revoke kn
   assert.equal(statSync(fileIn(place)).mode & 0o777, 0o600);
 
   const table = await command("token", "list");
-  assert.match(table.stdout, new RegExp(`^id +tool +created +note\n${id} +codex +20\\S+Z +this laptop\n$`));
+  assert.match(
+    table.stdout,
+    new RegExp(`^id +tool +created +note\n${id} +codex +20\\S+ \\S+ +this laptop\n$`),
+  );
   const [listed, ...more] = parseJsonOutput(
     (await command("token", "list", "--json")).stdout,
   ) as ListedToken[];
@@ -43,7 +46,10 @@ test("token add prints only the token on standard output, and list and revoke kn
     stdout: "revoked 1 token of codex\n",
     stderr: "",
   });
-  assert.equal((await command("token", "list")).stdout, "no token is registered\n");
+  assert.equal(
+    (await command("token", "list")).stdout,
+    "There is no token. To make one for a tool, type for example:\n  tollkeeper token add my-script\n",
+  );
   assert.equal((await command("token", "list", "--json")).stdout, "[]\n");
 });
 
@@ -133,7 +139,10 @@ test("tokens are added and revoked even if the daemon cannot be told, and a note
   const revoked = await place.command("token", "revoke", "codex");
   assert.deepEqual([revoked.code, revoked.stdout], [0, "revoked 1 token of codex\n"]);
   assert.match(revoked.stderr, daemonNotInformed("1 token revoked"));
-  assert.equal((await place.command("token", "list")).stdout, "no token is registered\n");
+  assert.equal(
+    (await place.command("token", "list")).stdout,
+    "There is no token. To make one for a tool, type for example:\n  tollkeeper token add my-script\n",
+  );
 });
 
 /** Preloaded into the daemon: revokes all tokens when it opens its control socket, after it has read them. */

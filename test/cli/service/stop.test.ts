@@ -96,7 +96,7 @@ test(
   async (t) => {
     const daemon = await startDaemon(t);
     const home = homeWithSystemd(t, { systemctl: [{ match: "*", code: 127 }] }, daemon.home);
-    for (const verb of ["start", "restart", "status", "logs", "install"]) {
+    for (const verb of ["start", "restart", "logs", "install"]) {
       const { code, stderr } = await home.service(verb);
       assert.equal(code, 1);
       const [error = "", ...hints] = stderr.split("\n");
@@ -121,5 +121,15 @@ test(
             ],
       );
     }
+    const status = await home.service("status");
+    assert.deepEqual([status.code, status.stderr], [1, ""]);
+    assert.match(
+      status.stdout,
+      new RegExp(`^daemon +running, pid ${daemon.pid}, started by hand\nservice +systemd is not running `),
+    );
+    assert.match(
+      (await home.service("status", "--json")).stderr,
+      /^error: systemd is not running .* by hand/,
+    );
   },
 );

@@ -1,3 +1,4 @@
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { listLedgerFiles, readDayLines } from "../../../adapters/ledger-file.ts";
 import { listMonths, verifyMonth, verifyRollup } from "../../../adapters/ledger-file/closed-days.ts";
@@ -19,15 +20,27 @@ import { ReportBuilder, sumOptionsOf } from "../../../core/ledger/report.ts";
 import type { Tally } from "../../../core/ledger/tally.ts";
 import { DayVerifier, type Finding, type FindingKind } from "../../../core/ledger/verify/day-verifier.ts";
 import { formatCommand } from "../../../core/text/shell-words.ts";
-import type { ReportArguments } from "../../command.ts";
+import type { Argv } from "../../command-line.ts";
+import { reportOptions, type ReportArguments } from "../../command.ts";
 import { loadConfig } from "../../load-config.ts";
 import { loadPrices } from "../../prices/load-prices.ts";
-import { EXIT, print, printJson } from "../../terminal/console.ts";
-import { formatNumber, pluralize } from "../../terminal/format.ts";
-import { formatTable } from "../../terminal/table.ts";
+import { EXIT, hasColours, print, printJson } from "../../terminal/console.ts";
+import { displayPath, formatNumber, pluralize } from "../../terminal/format.ts";
+import { printProse } from "../../terminal/prose.ts";
+import { formatTable, layOutTable, type Column } from "../../terminal/table.ts";
 
 /** So many findings are listed. The others are only counted: a file of empty lines has millions. */
 const MOST_LISTED = 1000;
+
+/** So many places of the same problem are shown. */
+const PLACES = 3;
+
+/** Findings of one kind that differ only in their numbers. */
+interface FindingGroup {
+  count: number;
+  /** The first of them, {@link PLACES} at most. */
+  first: Finding[];
+}
 
 /** What was found in a whole ledger. */
 interface Verification {
@@ -39,13 +52,29 @@ interface Verification {
   summedOnly: string[];
   /** The first of them, in the order of days and lines. */
   findings: Finding[];
+  /** The first of them, by what they have in common, {@link MOST_LISTED} at most. */
+  groups: Map<string, FindingGroup>;
   counts: Record<FindingKind, number>;
   /** The files of truncated notes, and of lines that an earlier release moved away. */
   setAside: { file: string; bytes: number }[];
 }
 
+/** What `tollkeeper ledger verify` is asked. */
+interface VerifyArguments extends ReportArguments {
+  all: boolean;
+}
+
+/** Options of `tollkeeper ledger verify`. */
+export function verifyOptions(yargs: Argv<object>) {
+  return reportOptions(yargs).option("all", {
+    type: "boolean",
+    default: false,
+    describe: `List each problem, ${formatNumber(MOST_LISTED)} at most; else three of a kind`,
+  });
+}
+
 /** `tollkeeper ledger verify`: checks each line of each day. Exits with 1 if something is wrong. */
-export async function verify({ config, json }: ReportArguments): Promise<void> {
+export async function verify({ config, json, all }: VerifyArguments): Promise<void> {
   const read = await loadConfig(config);
   const directory = ledgerDirectory(read);
   const verification: Verification = {
@@ -55,6 +84,7 @@ export async function verify({ config, json }: ReportArguments): Promise<void> {
     laterFormat: 0,
     summedOnly: [],
     findings: [],
+    groups: new Map(),
     counts: { torn: 0, unreadable: 0, impossible: 0, duplicate: 0, rollup: 0, kept_rollup: 0 },
     setAside: [],
   };
@@ -74,7 +104,7 @@ export async function verify({ config, json }: ReportArguments): Promise<void> {
   }
   const total = report.finish().total.sums;
   if (json) printJson(toDocument(directory, verification, total));
-  else printText(directory, verification, total);
+  else printText(directory, verification, total, all);
   if (problemsIn(verification) > 0) process.exitCode = EXIT.failed;
 }
 
@@ -122,9 +152,15 @@ async function verifySums(
   });
 }
 
-function addFinding({ findings, counts }: Verification, finding: Finding): void {
+function addFinding({ findings, groups, counts }: Verification, finding: Finding): void {
   counts[finding.kind] += 1;
   if (findings.length < MOST_LISTED) findings.push(finding);
+  const same = `${finding.kind} ${finding.what.replaceAll(/\d[\d.,]*/g, "0")}`;
+  const group = groups.get(same);
+  if (group !== undefined) {
+    group.count += 1;
+    if (group.first.length < PLACES) group.first.push(finding);
+  } else if (groups.size < MOST_LISTED) groups.set(same, { count: 1, first: [finding] });
 }
 
 function problemsIn({ counts: { torn: _torn, ...problems } }: Verification): number {
@@ -135,7 +171,7 @@ const SUMS = ["requests", "failed", "input_uncached", "cache_read", "cache_write
 type Total = Pick<Tally, (typeof SUMS)[number]>;
 
 function toDocument(directory: string, verification: Verification, total: Total): object {
-  const { findings, counts, summedOnly, ...rest } = verification;
+  const { findings, groups: _groups, counts, summedOnly, ...rest } = verification;
   return {
     ok: problemsIn(verification) === 0,
     directory,
@@ -150,26 +186,37 @@ function toDocument(directory: string, verification: Verification, total: Total)
   };
 }
 
-function printText(directory: string, verification: Verification, total: Total): void {
-  const { days, lines, bytes, findings, laterFormat, summedOnly, setAside } = verification;
+function printText(directory: string, verification: Verification, total: Total, all: boolean): void {
+  const { days, lines, bytes, findings, groups, laterFormat, summedOnly, setAside } = verification;
   const problems = problemsIn(verification);
-  if (findings.length > 0) print(`${listFindings(findings)}\n`);
+  if (findings.length > 0) print(`${all ? listFindings(findings) : listGroups([...groups.values()])}\n`);
   const found = problems + verification.counts.torn;
-  if (found > findings.length) print(`${formatNumber(found - findings.length)} more are not listed.\n`);
-  const what = `${pluralize(lines, "line")} of ${pluralize(days, "day")} in ${directory}, ${pluralize(bytes, "byte")}`;
-  print(`Verified ${what}: ${describeCount(problems, verification.counts.torn)}.`);
-  print(describeSums(total));
+  const listed = all ? findings.length : [...groups.values()].reduce((sum, { count }) => sum + count, 0);
+  if (found > listed) print(`${formatNumber(found - listed)} more are not listed.\n`);
+  const what = `${pluralize(lines, "line")} of ${pluralize(days, "day")} in ${displayPath(directory, homedir())}, ${pluralize(bytes, "byte")}`;
+  const notes = [
+    `Verified ${what}: ${describeCount(problems, verification.counts.torn)}.`,
+    describeSums(total),
+  ];
   if (laterFormat > 0)
-    print(
+    notes.push(
       `In no sum: ${pluralize(laterFormat, "record")} of a later release. To read ${laterFormat === 1 ? "it" : "them"}, update tollkeeper.`,
     );
-  if (summedOnly.length > 0) print(describeKept(summedOnly));
+  if (summedOnly.length > 0) notes.push(describeKept(summedOnly));
   for (const { file, bytes: size } of setAside)
-    print(`In no sum: ${pluralize(size, "byte")} in ${file}, of lines that a crash had cut off.`);
+    notes.push(`In no sum: ${pluralize(size, "byte")} in ${file}, of lines that a crash had cut off.`);
   for (const kind of Object.keys(verification.counts)) {
     const first = findings.find((finding) => finding.kind === kind);
-    if (first !== undefined) print(`\nIf it is ${kind}: ${fixFor(directory, first)}`);
+    if (first !== undefined) notes.push(...describeRemedy(directory, first));
   }
+  printProse(notes);
+}
+
+/** Says what a kind of problem means for the sums, and what to type about its first place. */
+function describeRemedy(directory: string, finding: Finding): string[] {
+  const { subject, meaning, purpose, command } = remedyFor(directory, finding);
+  const said = `${subject} ${meaning}.`;
+  return command === null ? ["", said] : ["", `${said} To ${purpose}, type:`, `  ${command}`];
 }
 
 /** There is nothing to compare kept sums with: that is no problem, but they must not be lost. */
@@ -190,12 +237,33 @@ function describeCount(problems: number, torn: number): string {
 }
 
 function listFindings(findings: readonly Finding[]): string {
-  const rows = findings.map(({ file, line, kind, what }) => [
-    line === null ? file : `${file}:${line}`,
-    kind,
-    what,
-  ]);
+  const rows = findings.map((finding) => [placeOf(finding), finding.kind, finding.what]);
   return formatTable(["line", "problem", "what is wrong"], rows);
+}
+
+function placeOf({ file, line }: Finding): string {
+  return line === null ? file : `${file}:${line}`;
+}
+
+const GROUP_COLUMNS: readonly Column[] = [
+  { head: "problem", align: "left", long: "whole" },
+  { head: "found", align: "right" },
+  { head: "what is wrong", align: "left" },
+];
+
+/** Lists each problem once, with its first places below it. */
+function listGroups(groups: readonly FindingGroup[]): string {
+  const rows = groups.map(({ first: [first], count }) => [
+    first?.kind ?? "",
+    formatNumber(count),
+    first?.what ?? "",
+  ]);
+  const below = groups.map(({ first, count }) => {
+    const more = count > first.length ? `, ${formatNumber(count - first.length)} more: --all` : "";
+    return [{ text: `${first.map(placeOf).join(", ")}${more}`, tone: "faint" as const }];
+  });
+  const view = { width: process.stdout.columns || Infinity, isColoured: hasColours() };
+  return layOutTable(GROUP_COLUMNS, rows, view, below).text;
 }
 
 /** As `tollkeeper usage` reports them. */
@@ -209,25 +277,69 @@ function describeSums({ requests, failed, ...total }: Total): string {
   return `Apart from the sandbox, it has ${pluralize(requests, "request")} with token counts (${tokens.join(", ")}), and ${formatNumber(failed)} that failed.`;
 }
 
-/** Says what a problem means for the sums, and what to type. */
-function fixFor(directory: string, { kind, file, line }: Finding): string {
+/** What a problem means for the sums, and what to type, for what; null where there is nothing to type. */
+interface Remedy {
+  subject: string;
+  meaning: string;
+  purpose: string;
+  command: string | null;
+}
+
+function remedyFor(directory: string, { kind, file, line }: Finding): Remedy {
   const path = join(directory, file);
   const look = line === null ? formatCommand(["ls", "-l", path]) : showLine(path, line);
   switch (kind) {
     case "torn":
-      return "a crash or a full disk cut the line off; it is in no sum, and there is nothing to do";
+      return {
+        subject: "A torn line",
+        meaning: "was cut off by a crash or a full disk; it is in no sum, and there is nothing to do",
+        purpose: "",
+        command: null,
+      };
     case "unreadable":
-      return `it is in no sum; to look at it, type: ${look}; to remove it, stop the daemon first: tollkeeper service stop`;
+      return {
+        subject: "What is unreadable",
+        meaning: "is in no sum; to remove it, stop the daemon first",
+        purpose: "look at it",
+        command: look,
+      };
     case "impossible":
-      return `it is in the sums as it stands; to compare it with the service's own counts in raw_usage, type: ${look}`;
+      return {
+        subject: "An impossible record",
+        meaning: "is in the sums as it stands",
+        purpose: "compare it with the service's own counts in raw_usage",
+        command: look,
+      };
     case "rollup":
-      // Not rm: whoever is wrong about what else there is still has the file.
-      return `reports of that time may be wrong; the sums are made again once you type: ${formatCommand(["mv", path, `${path}.wrong`])}`;
+      return {
+        subject: "A wrong rollup",
+        meaning: "may make reports of that time wrong",
+        purpose: "have the sums made again",
+        // Not rm: whoever is wrong about what else there is still has the file.
+        command: formatCommand(["mv", path, `${path}.wrong`]),
+      };
     case "kept_rollup":
-      return `reports lack that day; restore the file from a backup, because nothing else has these sums; to look at it, type: ${look}`;
+      return {
+        subject: "A kept rollup that cannot be read",
+        meaning:
+          "leaves reports without that day; restore the file from a backup, because nothing else has these sums",
+        purpose: "look at it",
+        command: look,
+      };
     case "duplicate":
-      return `it counts once, so there is nothing to do; to look at it, type: ${look}`;
+      return {
+        subject: "A duplicate",
+        meaning: "counts once, so there is nothing to do",
+        purpose: "look at it",
+        command: look,
+      };
   }
+}
+
+/** The same in a line. */
+function fixFor(directory: string, finding: Finding): string {
+  const { meaning, purpose, command } = remedyFor(directory, finding);
+  return command === null ? `it ${meaning}` : `it ${meaning}; to ${purpose}, type: ${command}`;
 }
 
 /** Returns the command that shows a line of a file. */

@@ -5,12 +5,12 @@ import { formatDecimal, type Decimal } from "../../../core/price/money.ts";
 import type { FoundPrices } from "../../../core/price/price-book.ts";
 import { RATE_CLASSES, type RateClass } from "../../../core/price/rate-class.ts";
 import { formatCommand } from "../../../core/text/shell-words.ts";
-import { COST_COLUMNS, costRows } from "../../prices/cost-rows.ts";
+import { CLASS_TITLES, formatCostLines } from "../../prices/cost-rows.ts";
 import { documentCost } from "../../prices/cost-document.ts";
 import { print } from "../../terminal/console.ts";
 import { printProse } from "../../terminal/prose.ts";
 import { printFacts, type Fact } from "../../terminal/facts.ts";
-import { formatNumber } from "../../terminal/format.ts";
+import { alignDecimals, formatNumber } from "../../terminal/format.ts";
 import { formatTable } from "../../terminal/table.ts";
 
 /** A model at an upstream, its prices and an example; `free` and null as of `PriceBook.find`. */
@@ -26,13 +26,13 @@ export interface ShownModel {
 }
 
 const TITLES: Readonly<Record<RateClass, string>> = {
-  input: "uncached input",
-  cacheRead: "cache read",
-  cacheWrite: "cache write",
-  cacheWrite1h: "cache write, 1 h",
-  cacheWrite12h: "cache write, 12 h",
-  output: "output",
-  webSearch: "web search",
+  input: CLASS_TITLES.input_uncached,
+  cacheRead: CLASS_TITLES.cache_read,
+  cacheWrite: CLASS_TITLES.cache_write_5m,
+  cacheWrite1h: CLASS_TITLES.cache_write_1h,
+  cacheWrite12h: CLASS_TITLES.cache_write_12h,
+  output: CLASS_TITLES.output,
+  webSearch: CLASS_TITLES.web_search,
 };
 
 /** How many of a class its price is for. */
@@ -53,12 +53,19 @@ export function printModel(shown: ShownModel): void {
     printFacts([["discount", `${percentOf(prices.discounted)} of each price remains`]]);
   if (prices.region !== null) printFacts([["region", prices.region]]);
   print("");
-  print(formatTable(["", { head: "USD", align: "right" }, "for"], priceRows(prices)));
+  const rows = priceRows(prices);
+  const dollars = alignDecimals(rows.map(([, usd = ""]) => usd));
+  print(
+    formatTable(
+      ["", { head: "USD", align: "right" }, "for"],
+      rows.map((row, at) => row.with(1, dollars[at] ?? "")),
+    ),
+  );
   if (prices.others.length > 0)
     printProse(["", `Not known from a record, so that requests are unpriced: ${prices.others.join(", ")}`]);
   if (example === null || example.kind === "unknown") return;
   print("\nAn example, line by line:\n");
-  print(formatTable(COST_COLUMNS, costRows(example)));
+  print(formatCostLines(example));
 }
 
 /** Says what budgets count for a model without a price, and what to type to give it one. */

@@ -3,10 +3,12 @@ import type { Cost } from "../../../core/price/cost.ts";
 import type { MissedCost } from "../../../core/price/missed.ts";
 import { documentCost } from "../../prices/cost-document.ts";
 import { documentMiss } from "../../prices/miss-document.ts";
-import { COST_COLUMNS, costRows } from "../../prices/cost-rows.ts";
+import { formatCostLines } from "../../prices/cost-rows.ts";
 import { print } from "../../terminal/console.ts";
-import { labelledLine } from "../../terminal/format.ts";
-import { formatTable } from "../../terminal/table.ts";
+import { printFacts } from "../../terminal/facts.ts";
+import { formatNumber, labelledLine } from "../../terminal/format.ts";
+import { localTime } from "../../terminal/short-time.ts";
+import { formatCommand } from "../../../core/text/shell-words.ts";
 import { isOwnUpstream } from "../../../core/plans/names.ts";
 
 /** Where an amount without lines comes from. */
@@ -17,7 +19,7 @@ const ORIGINS: Readonly<Record<string, string>> = {
 
 /** Prints what a recorded request cost, line by line; for one that the tool itself paid, what it was worth. */
 export function printRecordCost(record: UsageRecord, cost: Cost, worth: Cost | null): void {
-  print(labelledLine("request", `${record.ts}, ${record.tool}`));
+  print(labelledLine("request", `${localTime(record.ts)}, ${record.tool}`));
   print(labelledLine("model", record.model ?? record.model_requested ?? "unknown"));
   print(labelledLine("upstream", record.upstream));
   // What spent nothing is worth nothing, and was paid by none.
@@ -28,10 +30,25 @@ export function printRecordCost(record: UsageRecord, cost: Cost, worth: Cost | n
     print(labelledLine(isPaidByTool ? "worth" : "cost", "unknown: the service has reported no usage"));
     return;
   }
+  if (shown.kind === "unpriced" && shown.lines.length === 0) {
+    printFacts([[isPaidByTool ? "worth" : "cost", describeUnpriced(record, shown), "warning"]]);
+    return;
+  }
   const origin = shown.kind === "priced" ? ORIGINS[shown.from] : undefined;
   if (origin !== undefined) print(labelledLine("cost", origin));
   print("");
-  print(formatTable(COST_COLUMNS, costRows(shown)));
+  print(formatCostLines(shown));
+}
+
+/** Says what has no price, how much was used of it, and what to type. */
+function describeUnpriced({ tokens }: UsageRecord, { missing }: Extract<Cost, { kind: "unpriced" }>): string {
+  const models = [...new Set(missing.map(({ model }) => model ?? "a model without a name"))].join(", ");
+  const used =
+    tokens === null
+      ? ""
+      : ` Used: ${formatNumber(tokens.input_uncached)} uncached input, ${formatNumber(tokens.cache_read)} cache read, ${formatNumber(tokens.cache_write)} cache write, ${formatNumber(tokens.output)} output.`;
+  const command = formatCommand(["tollkeeper", "prices", missing[0]?.model ?? "MODEL"]);
+  return `unpriced: ${models} has no price.${used} To set one, type: ${command}`;
 }
 
 function paidOtherwise({ upstream }: UsageRecord): string {

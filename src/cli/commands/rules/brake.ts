@@ -1,6 +1,10 @@
 import { sanitizeText } from "../../../core/config/problem.ts";
-import { describeTerms } from "../../../core/policy/brake.ts";
+import { Failure } from "../../../core/failure.ts";
+import { describeTerms, type BrakeTerms } from "../../../core/policy/brake.ts";
 import { formatCommand } from "../../../core/text/shell-words.ts";
+import type { Answers } from "../../../daemon/control/answer-shapes.ts";
+import { askRunning } from "../../../daemon/running-daemon.ts";
+import { attempt } from "../../attempt.ts";
 import { findOwner, requireOwner, type Owner } from "../../budget/owner.ts";
 import type { Argv } from "../../command-line.ts";
 import { reportOptions, type Command, type ReportArguments } from "../../command.ts";
@@ -9,9 +13,9 @@ import { TEMPLATE } from "../../config/edit-file.ts";
 import { newToolOption } from "../../known-tools.ts";
 import { commandAbout, loadConfig, readIfValid, resolveConfigPath } from "../../load-config.ts";
 import { noteOtherConfig } from "../../note-other-config.ts";
-import { print, printJson } from "../../terminal/console.ts";
-import { printProse } from "../../terminal/prose.ts";
+import { hasColours, print, printJson, printStyled } from "../../terminal/console.ts";
 import { WrongUsage } from "../../wrong-usage.ts";
+import { formatBrakes } from "./format-rules.ts";
 
 const GENTLE = "gentle";
 
@@ -79,7 +83,18 @@ async function list({ config: file, json }: ReportArguments): Promise<void> {
   if (json) return printJson(found);
   if (found.length === 0)
     print("There is no brake. To set one, type for example:\n  tollkeeper brake set codex gentle");
-  printProse(found.map(({ kind, name, ...terms }) => `${kind} ${name}: ${describeTerms(terms)}`));
+  else await printBrakes(found);
+}
+
+/** A brake with whom it is for. */
+type NamedBrake = BrakeTerms & { kind: string; name: string };
+
+async function printBrakes(brakes: readonly NamedBrake[]): Promise<void> {
+  const { value: limits } = await attempt(Failure, () => askRunning("limits"));
+  // A daemon of an earlier version sends none.
+  const { holds = [] }: Partial<Answers["limits"]> = limits ?? {};
+  const view = { width: process.stdout.columns || Infinity, isColoured: hasColours() };
+  printStyled(formatBrakes(brakes, holds, Date.now(), view));
 }
 
 async function set(file: string, given: SetArguments): Promise<void> {

@@ -18,9 +18,9 @@ import { noteSimilarModels } from "../../known-models.ts";
 import { nameOfTool, newToolOption, requireKnownTool } from "../../known-tools.ts";
 import { commandAbout, loadConfig, readIfValid, resolveConfigPath } from "../../load-config.ts";
 import { noteOtherConfig } from "../../note-other-config.ts";
-import { print, printJson } from "../../terminal/console.ts";
-import { printProse } from "../../terminal/prose.ts";
+import { hasColours, print, printJson, printStyled } from "../../terminal/console.ts";
 import { WrongUsage } from "../../wrong-usage.ts";
+import { formatGroups } from "./format-rules.ts";
 
 /** `tollkeeper group`: lists groups, and changes them and which tool is in which. */
 export const command: Command<ReportArguments> = {
@@ -88,7 +88,10 @@ async function list({ config: file, json }: ReportArguments): Promise<void> {
     print(
       "There is no group. To make one, type for example:\n  tollkeeper group set small --models '*-mini,claude-haiku-*'",
     );
-  printProse(groups.map((group) => describeGroup(config, group)));
+  else {
+    const view = { width: process.stdout.columns || Infinity, isColoured: hasColours() };
+    printStyled(formatGroups(config, groups, view));
+  }
 }
 
 async function set(

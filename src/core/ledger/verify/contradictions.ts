@@ -162,11 +162,18 @@ function timesFit({ ttft_ms: first, duration_ms: whole }: UsageRecord): string |
   if (!isDuration(whole)) return `duration_ms is ${show(whole)}`;
   if (first === null) return null;
   if (!isDuration(first)) return `ttft_ms is ${show(first)}`;
-  return first > whole ? `ttft_ms is ${first}, more than the duration_ms of ${whole}` : null;
+  return first > whole
+    ? `ttft_ms is ${inMicroseconds(first)}, more than the duration_ms of ${inMicroseconds(whole)}`
+    : null;
 }
 
 function count(field: "bytes_in" | "bytes_out"): Rule {
   return (record) => (isCount(record[field]) ? null : `${field} is ${show(record[field])}`);
+}
+
+/** Later digits of a time say nothing. */
+function inMicroseconds(ms: number): number {
+  return Math.round(ms * 1000) / 1000;
 }
 
 function isDuration(value: unknown): boolean {
