@@ -2,12 +2,16 @@ import { fixOf } from "../../adapters/system-fix.ts";
 import { KeyFailure, messageOf } from "../../core/failure.ts";
 import { toPrintableLines } from "../../core/text/printable.ts";
 import { WrongUsage } from "../wrong-usage.ts";
+import { jsonPieces } from "../../core/text/json-pieces.ts";
 import { toSnakeCase } from "../../core/text/snake-case.ts";
 import { withProgramName } from "./program-name.ts";
 import { wrapMessage } from "./wrap.ts";
 
 /** Exit codes of all commands. After Ctrl-C it is that of shells: 128 plus the number of SIGINT. */
 export const EXIT = { done: 0, failed: 1, usage: 2, interrupted: 130 } as const;
+
+/** Characters of a long text that are printed at once. */
+const ENOUGH_AT_ONCE = 1 << 16;
 
 /**
  * Prints one or more lines of results on standard output. Control characters are escaped, because names, paths and
@@ -19,7 +23,14 @@ export function print(text = ""): void {
 
 /** Prints a document for programs. Its field names are those of the ledger: `snake_case`. */
 export function printJson(document: unknown): void {
-  printStyled(toPrintableLines(JSON.stringify(toSnakeCase(document), null, 2)));
+  let text = "";
+  for (const piece of jsonPieces(toSnakeCase(document))) {
+    text += toPrintableLines(piece);
+    if (text.length < ENOUGH_AT_ONCE) continue;
+    process.stdout.write(text);
+    text = "";
+  }
+  printStyled(text);
 }
 
 /** Prints text with its control characters, such as colours or CRLF. The caller has escaped what others wrote. */

@@ -99,7 +99,8 @@ export function parseMoney(text: string): Money | null {
 
 /** Writes an amount for programs: all of its digits, in dollars, such as `0.420015`. */
 export function formatMoney(amount: Money): string {
-  return formatDecimal({ digits: amount, scale: MONEY_SCALE });
+  // Most amounts of a long report are none.
+  return amount === 0n ? "0" : formatDecimal({ digits: amount, scale: MONEY_SCALE });
 }
 
 /** {@link formatMoney} of an amount that may not be known: null for one that is not. */

@@ -33,8 +33,11 @@ const FIELDS: ReadonlySet<string> = new Set([
   "unpriced",
 ]);
 
+/** Rows that may be made when they are asked for. */
+type Rows = Pick<readonly JsonObject[], "length" | "slice">;
+
 interface SumsDocument {
-  rows: JsonObject[];
+  rows: Rows;
   total: JsonObject;
 }
 
@@ -73,12 +76,12 @@ function shortenSums({ rows, total }: SumsDocument, sums: Sums): object {
   });
   return {
     rows: firstRows(rows).map((row, at) => shorten(row, sums.rows[at])),
-    rows_left_out: rows.length - firstRows(rows).length,
+    rows_left_out: Math.max(0, rows.length - MOST_ROWS),
     total: shorten(total, sums.total),
   };
 }
 
 /** Returns the rows that an answer has room for. */
-export function firstRows<Row>(rows: readonly Row[]): readonly Row[] {
+export function firstRows<Row>(rows: Pick<readonly Row[], "slice">): readonly Row[] {
   return rows.slice(0, MOST_ROWS);
 }

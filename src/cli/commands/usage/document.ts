@@ -1,6 +1,7 @@
 import type { Distribution } from "../../../core/ledger/times/distribution.ts";
 import type { Grouping } from "../../../core/ledger/grouping.ts";
 import type { ReportRow, Sums } from "../../../core/ledger/report.ts";
+import { LongList } from "../../../core/text/json-pieces.ts";
 import { formatIfKnown, formatMoney, type Money } from "../../../core/price/money.ts";
 import { knownAmount } from "../../../core/price/spending.ts";
 import type { LedgerReport } from "./report.ts";
@@ -27,22 +28,40 @@ export function toDocument(report: LedgerReport): object {
 
 /** Each row has its names by their groupings. */
 function toSums(by: readonly Grouping[], { rows, total }: Sums): object {
-  return {
-    rows: rows.map((row) => ({
-      ...Object.fromEntries(by.map((grouping, at) => [grouping, row.names[at] ?? null])),
-      ...toFields(row),
-    })),
-    total: toFields(total),
+  const toRow = (row: ReportRow) => {
+    const { names } = row;
+    return Object.assign(
+      Object.fromEntries(by.map((grouping, at) => [grouping, names[at] ?? null])),
+      toFields(row),
+    );
   };
+  return { rows: new LongList(rows, toRow), total: toFields(total) };
 }
 
 /** Returns the fields of sums: counts by their names in the ledger, and money as decimal text. */
 export function toFields({ sums, cost, missed = null }: Pick<ReportRow, "sums" | "cost" | "missed">): object {
-  // Charges are not read: only fields of the tally are left.
-  const { ttft, speed, ...counts } = sums;
   const known = knownAmount(cost);
+  // Written out, because any loop over names takes longer than the rest of a row.
   return {
-    ...counts,
+    requests: sums.requests,
+    failed: sums.failed,
+    refused: sums.refused,
+    input_uncached: sums.input_uncached,
+    cache_read: sums.cache_read,
+    cache_write: sums.cache_write,
+    output: sums.output,
+    reasoning: sums.reasoning,
+    reasoning_unknown: sums.reasoning_unknown,
+    partial: sums.partial,
+    absent: sums.absent,
+    maybe_unbilled: sums.maybe_unbilled,
+    cut: sums.cut,
+    retries: sums.retries,
+    misses: sums.misses,
+    miss_tokens: sums.miss_tokens,
+    plan_requests: sums.plan_requests,
+    extra_requests: sums.extra_requests,
+    own_requests: sums.own_requests,
     cost_usd: formatIfKnown(known),
     cost_is_exact: cost.isExact,
     billed_usd: formatMoney(cost.billed),
@@ -56,8 +75,8 @@ export function toFields({ sums, cost, missed = null }: Pick<ReportRow, "sums" |
     miss_plan_worth_usd: missed?.worth == null ? null : formatMoney(missed.worth),
     miss_cost_is_exact: missed?.isExact ?? null,
     unpriced: cost.unpriced,
-    ttft_ms: toQuantiles(ttft),
-    tokens_per_second: toQuantiles(speed),
+    ttft_ms: toQuantiles(sums.ttft),
+    tokens_per_second: toQuantiles(sums.speed),
   };
 }
 

@@ -44,7 +44,8 @@ export function amountOf(cost: ChargeCost): ChargeAmount {
 /** Adds up what charges cost. */
 export class CostSum {
   readonly #billed: Money;
-  readonly #unpriced = new Map<string, Missing & { requests: number }>();
+  /** null while everything has a price, as in most rows of a long report. */
+  #unpriced: Map<string, Missing & { requests: number }> | null = null;
   #amount: Money;
   #own = 0n;
   #extra = 0n;
@@ -73,6 +74,7 @@ export class CostSum {
     if (certainty !== "exact" || missing.length > 0) this.#isExact = false;
     for (const one of missing) {
       const key = JSON.stringify([one.model, one.what]);
+      this.#unpriced ??= new Map();
       const known = this.#unpriced.get(key)?.requests ?? 0;
       this.#unpriced.set(key, { ...one, requests: known + requests });
     }
@@ -102,7 +104,7 @@ export class CostSum {
       extra: this.#extra,
       own: this.#own,
       isExact: this.#isExact,
-      unpriced: [...this.#unpriced.values()],
+      unpriced: this.#unpriced === null ? [] : [...this.#unpriced.values()],
       unknown: this.#unknown,
       saved: this.#saved,
       worth: this.#worth,

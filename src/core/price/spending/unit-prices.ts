@@ -55,10 +55,13 @@ export class UnitPrices {
 
   /** Returns what `priceCharge`, or where the tool itself pays `priceWorth`, says of a charge with so many tokens of each class. */
   costOf(counts: ArrayLike<number>, first = 0): ChargeAmount {
-    let [saved, certainty, missing] = [0n, this.#certainty, NOTHING];
-    for (const [at, price] of this.#tokens.entries()) {
+    let saved = 0n;
+    let certainty = this.#certainty;
+    let missing = NOTHING;
+    for (let at = 0; at < this.#tokens.length; at += 1) {
       const count = counts[first + at] ?? 0;
-      if (count === 0) continue;
+      const price = this.#tokens[at];
+      if (count === 0 || price === undefined) continue;
       if (price.saved !== 0n) saved += BigInt(count) * price.saved;
       if (price.certainty !== certainty) certainty = "lower_bound";
       if (price.missing.length > 0) missing = merge(missing, price.missing);
