@@ -32,12 +32,12 @@ test("a document in pieces is the text that JSON has for it, wherever its long l
 
 test("a long list makes only the items that are asked for", () => {
   const made: number[] = [];
-  const list = new LongList([1, 2, 3, 4], (at) => {
+  const long = new LongList([1, 2, 3, 4], (at) => {
     made.push(at);
     return { at };
   });
-  assert.equal(list.length, 4);
-  assert.deepEqual(list.slice(0, 2), [{ at: 1 }, { at: 2 }]);
+  assert.equal(long.length, 4);
+  assert.deepEqual(long.slice(0, 2), [{ at: 1 }, { at: 2 }]);
   assert.deepEqual(made, [1, 2]);
   const pieces = jsonPieces(
     new LongList(
