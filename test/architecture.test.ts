@@ -130,7 +130,8 @@ test("a file is replaced in one way, which outlives a power cut", () => {
 const FORBIDDEN: [from: RegExp, to: RegExp][] = [
   [/^cli\/connect\//, /^cli\/doctor\//],
   [/^cli\/(?!commands\/)/, /^cli\/commands\//],
-  [/^proxy\/upstream\//, /^proxy\/(?!upstream\/)/],
+  [/^proxy\/upstream\//, /^proxy\/(?!upstream\/|signing[./])/],
+  [/^proxy\/signing[./]/, /^proxy\/(?!signing\/)/],
   [/^proxy\/client\//, /^proxy\/(?!client\/)/],
   [/^proxy\/refusals\//, /^proxy\/(?!refusals\/)/],
   [/^proxy\/exchange\//, /^proxy\/[^/]+$/],

@@ -56,7 +56,7 @@ import {
 } from "../core/decide/resolve-route.ts";
 import { Sender } from "./sender.ts";
 import { isSigned, prepareSigner } from "./signing.ts";
-import { readPayload } from "./signing/payload.ts";
+import { readPayload } from "./exchange/read-payload.ts";
 import { Sockets } from "./websocket/sockets.ts";
 import type { Destination, Settings } from "../core/decide/settings.ts";
 import type { TokenRegistry } from "./client/token-registry.ts";

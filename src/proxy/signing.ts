@@ -27,6 +27,13 @@ export function isSigned({ route }: Pick<KeyChoice, "route">): boolean {
   return route.auth === "sigv4";
 }
 
+/** What a signature is made for, besides headers and body. */
+interface Signable {
+  upstream: Pick<KeyChoice["upstream"], "region">;
+  route: Pick<KeyChoice["route"], "method">;
+  path: string;
+}
+
 /**
  * Returns the headers of an attempt with its signature, which covers the body exactly as it is sent. That comes last: whatever is changed
  * afterwards makes it invalid.
@@ -35,7 +42,7 @@ export function isSigned({ route }: Pick<KeyChoice, "route">): boolean {
  */
 export async function signHeaders(
   headers: readonly string[],
-  { upstream, route, path }: Pick<KeyChoice, "upstream" | "route" | "path">,
+  { upstream, route, path }: Signable,
   secret: Secret,
   payload: Payload,
   at: number,

@@ -158,7 +158,7 @@ export const TARGETS: readonly Mutant[] = [
   {
     ...B4,
     without: "stopping `key test` at a redirect",
-    file: "src/proxy/upstream/request-models.ts",
+    file: "src/proxy/upstream/single-request.ts",
     find: "const tls = describeTls(socket);",
     replace:
       "if (response.headers.location !== undefined) await fetch(response.headers.location);\n    const tls = describeTls(socket);",

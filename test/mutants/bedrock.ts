@@ -3,6 +3,7 @@ import type { Mutant } from "./mutant.ts";
 const PATHS = { row: "B2", test: "test/core/http/bedrock/model-path.test.ts" };
 const C13 = { row: "C13", test: "test/proxy/bedrock.test.ts" };
 const SIGNED = { test: "test/proxy/sigv4.test.ts" };
+const KEY_TEST = { test: "test/cli/commands/key-test-bedrock.test.ts" };
 const FRAMES = { row: "E5", test: "test/core/usage/bedrock/frames.test.ts" };
 const USAGE = { row: "E5", test: "test/core/usage/bedrock/responses.test.ts" };
 
@@ -86,6 +87,14 @@ export const BEDROCK: readonly Mutant[] = [
     file: "src/proxy/sender.ts",
     find: "payloadOf(content)",
     replace: "payloadOf(content.subarray(1))",
+  },
+  {
+    ...KEY_TEST,
+    row: "C3",
+    without: "signing the request that tests access keys",
+    file: "src/proxy/upstream/try-bedrock.ts",
+    find: 'if (route.auth === "sigv4")',
+    replace: "if (route.auth === null)",
   },
   {
     row: "C3",

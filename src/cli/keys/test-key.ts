@@ -3,7 +3,7 @@ import { createKeychain } from "../../adapters/keychain.ts";
 import { Failure } from "../../core/failure.ts";
 import { attempt } from "../attempt.ts";
 import { EXIT, note, print, printJson } from "../terminal/console.ts";
-import { pluralize } from "../terminal/format.ts";
+import { andLists } from "./try-key.ts";
 import { KeyCheckFailure, type KeyCheck } from "../../proxy/upstream/fetch-models.ts";
 import { resolveConfigPath } from "../load-config.ts";
 import { findKey, type KeyArguments, type KeyTarget } from "./find-key.ts";
@@ -20,9 +20,7 @@ export async function testKey({ json, ...argv }: KeyArguments & { json: boolean 
   const { value, failure } = byDaemon ?? (await testHere(target));
   if (!json) {
     if (failure !== null) throw failure;
-    return print(
-      `${upstream.baseUrl} ${describeAcceptance(ref)} and lists ${pluralize(value.models, "model")}.`,
-    );
+    return print(`${upstream.baseUrl} ${describeAcceptance(ref)}${andLists(value.models)}.`);
   }
   const verdict = failure instanceof KeyCheckFailure ? failure.code : "no_key";
   printJson({

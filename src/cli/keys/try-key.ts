@@ -7,7 +7,7 @@ import type { KeyTarget } from "./find-key.ts";
 import { testAsService } from "./test-as-daemon.ts";
 
 /**
- * Requests the list of models with a key that may not be stored yet. Prints that the upstream accepts it, or returns why it has not.
+ * Requests the list of models, or what stands for it, with a key that may not be stored yet. Prints that the upstream accepts it, or returns why it has not.
  * @param what the key, as it is called then
  */
 export async function tryKey(
@@ -22,10 +22,15 @@ export async function tryKey(
   if (failure !== null) return failure;
   const isKeyless = ref.source.kind === "none" || (await listsToAnyone(target));
   const verdict = isKeyless ? "responds without a key" : `accepts ${what}`;
-  print(`${upstream.baseUrl} ${verdict} and lists ${pluralize(value.models, "model")}.`);
+  print(`${upstream.baseUrl} ${verdict}${andLists(value.models)}.`);
   if (isKeyless && ref.source.kind !== "none")
     note("note: this list is public, so it does not prove the key; the first request will");
   return null;
+}
+
+/** Returns e.g. ` and lists 2 models`; nothing for a service without a list. */
+export function andLists(models: number | null): string {
+  return models === null ? "" : ` and lists ${pluralize(models, "model")}`;
 }
 
 /** Some services list their models to everyone, which says nothing about a key. */

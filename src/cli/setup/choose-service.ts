@@ -9,8 +9,16 @@ import { askLine } from "../terminal/ask.ts";
 import { askYesNo, confirm, TYPE_Y_OR_N } from "../terminal/confirm.ts";
 import { note } from "../terminal/console.ts";
 import { WrongUsage } from "../wrong-usage.ts";
+import { askBedrock, askBedrockCredential } from "./ask-bedrock.ts";
 import type { SetupOptions } from "./options.ts";
-import { findLocalBaseUrl, isLocalService, KNOWN_SERVICES, serviceAt, type Service } from "./services.ts";
+import {
+  findLocalBaseUrl,
+  isBedrock,
+  isLocalService,
+  KNOWN_SERVICES,
+  serviceAt,
+  type Service,
+} from "./services.ts";
 
 /** The service to use, and the key for it if that was pasted on the way. */
 interface ChosenService {
@@ -30,7 +38,13 @@ export async function chooseService(
   const keep = (service: Service, hasKey: boolean, key: Secret | null = null) => {
     return { service: keepIfSame(service, existing, hasKey), key };
   };
-  if (baseUrl !== undefined) return keep(parseOption(baseUrl, keyStdin), keyStdin);
+  if (baseUrl !== undefined) {
+    const service = parseOption(baseUrl, keyStdin);
+    const isAsked = isBedrock(service) && !yes && !keyStdin && existing?.baseUrl !== service.baseUrl;
+    if (!isAsked) return keep(service, keyStdin);
+    const { key, ...asked } = await askBedrockCredential(service.baseUrl);
+    return keep(asked, true, key);
+  }
   if (existing !== null && (yes || (await confirm(`Requests go to ${existing.baseUrl}. Keep that?`, true))))
     return keep(serviceAt(existing.baseUrl, keyStdin), keyStdin);
   const { key, ...service } = await askService();
@@ -61,14 +75,17 @@ function parseOption(text: string, hasKey: boolean): Service {
 
 type AskedService = Service & { key: Secret | null };
 
+const BEDROCK_TITLE = "Amazon Bedrock, in a region of AWS";
 const LOCAL_TITLE = "A server on this machine, such as Ollama, LM Studio, llama.cpp or vLLM";
 const OTHER_TITLE = "Another service, such as Azure OpenAI, a unified model API or a gateway";
+
+/** Those that have no base URL for everyone. */
+const ASKED_FURTHER = [BEDROCK_TITLE, LOCAL_TITLE, OTHER_TITLE];
 
 async function askService(): Promise<AskedService> {
   const titles = [
     ...KNOWN_SERVICES.map(({ title, baseUrl }) => `${title.padEnd(11)} ${baseUrl}`),
-    LOCAL_TITLE,
-    OTHER_TITLE,
+    ...ASKED_FURTHER,
   ];
   note("Which service do your tools use?");
   for (const [index, title] of titles.entries()) note(`  ${index + 1}  ${title}`);
@@ -77,6 +94,7 @@ async function askService(): Promise<AskedService> {
     const number = /^\d+$/.test(answer) ? Number(answer) : findByName(answer);
     const known = KNOWN_SERVICES[number - 1];
     if (known !== undefined) return { ...known, key: null };
+    if (number === titles.length - 2) return askBedrock();
     if (number === titles.length - 1) return askLocalBaseUrl(answer);
     if (number === titles.length) return askBaseUrl("Base URL, such as https://api.example.com/v1", null);
     const typed = parseBaseUrl(answer);
@@ -96,7 +114,7 @@ const ADDRESS = /:\/\/|^localhost\b|^[\w-]+\.[\w.-]+(?:[:/]|$)/;
 /** Returns the number of the service whose title has a word that begins as the answer does; 0 when it is none, or several. */
 function findByName(answer: string): number {
   const name = answer.toLowerCase();
-  const titles = [...KNOWN_SERVICES.map(({ title }) => title), LOCAL_TITLE, OTHER_TITLE];
+  const titles = [...KNOWN_SERVICES.map(({ title }) => title), ...ASKED_FURTHER];
   const isMeant = (title: string) => ` ${title.toLowerCase()}`.includes(` ${name}`);
   const found = titles.flatMap((title, index) =>
     title.toLowerCase() === name || (name.length > 2 && isMeant(title)) ? [index + 1] : [],
@@ -122,6 +140,7 @@ async function askBaseUrl(question: string, proposed: string | null): Promise<As
 
 /** Many people paste the key where they are asked whether there is one. */
 async function askIfKeyless(baseUrl: string): Promise<AskedService> {
+  if (isBedrock({ baseUrl })) return askBedrockCredential(baseUrl);
   if (!isLocalService(baseUrl)) return { ...serviceAt(baseUrl, false), key: null };
   for (;;) {
     const answer = await askYesNo("Does it need an API key?");

@@ -26,6 +26,7 @@ const MAX_ATTEMPTS = 3;
  * Finds the key of an upstream, or reads a new one, and tests it. A stored key that works is never replaced without being
  * told to.
  * @param given the key that was pasted at an earlier question; null for none
+ * @param isNewSource true for a command that was just named, and can be named again
  * @returns "needed" when the upstream was to take no key and wants one; null when the person wants to choose the service again
  * @throws Failure when there is no key that can be stored
  */
@@ -33,6 +34,7 @@ export async function provideKey(
   target: KeyTarget,
   options: SetupOptions,
   given: Secret | null,
+  isNewSource: boolean,
 ): Promise<ProvidedKey | "needed" | null> {
   const { upstream, ref } = target;
   if (ref.source.kind === "none") return provideNoKey(target, options);
@@ -41,6 +43,8 @@ export async function provideKey(
   const { value: stored, failure } = await attempt(KeyFailure, () => store.read(ref));
   if (ref.source.kind !== "keychain") {
     if (options.keyStdin) requireKeychainSource(target);
+    if (isNewSource)
+      return (await isConfirmed(target, stored, failure)) ? { description, secret: null } : null;
     if (failure !== null) note(`warning: ${failure.message}`);
     else if (!(await isUsable(target, stored))) throw refusedElsewhere(target);
     return { description, secret: null };
@@ -85,6 +89,19 @@ async function isUsable(target: KeyTarget, secret: Secret): Promise<boolean> {
   const failure = await tryKey(target, secret, "the key that is stored");
   if (failure !== null) note(`warning: ${failure.message}`);
   return failure?.code !== "refused";
+}
+
+/** Tests what a command printed that was just named. One that fails now may work after a login. */
+async function isConfirmed(
+  target: KeyTarget,
+  secret: Secret | null,
+  unread: KeyFailure | null,
+): Promise<boolean> {
+  const failure = secret === null ? unread : await tryKey(target, secret, "the access keys");
+  if (failure === null) return true;
+  note(`error: ${failure.message}`);
+  if (failure.hint !== undefined) note(`hint: ${failure.hint}`);
+  return confirm("Use this command all the same? Answer no to choose the service again.");
 }
 
 async function requireSameKey({ ref }: KeyTarget, stored: Secret, { force }: SetupOptions): Promise<void> {

@@ -1,5 +1,6 @@
 import { isListening } from "../../adapters/port-holder.ts";
 import { isLoopbackHost } from "../../core/config/base-url.ts";
+import { regionOfHost } from "../../core/config/aws-region.ts";
 import type { Upstream } from "../../core/config/config.ts";
 
 /** What the configuration says about an upstream that is being set up. */
@@ -11,6 +12,8 @@ export interface Service {
   apis: Upstream["apis"];
   /** null where it has no WebSocket, or it is not known to have one. */
   websocket: "auto" | null;
+  /** The command that prints access keys, which sign each request; absent where the key is in the keychain. */
+  signWith?: readonly string[];
 }
 
 /** A service whose base URL everyone types the same. */
@@ -74,9 +77,19 @@ const AZURE = /^https:\/\/[^/]+\.(?:openai\.azure\.com|services\.ai\.azure\.com\
  */
 const VERTEX = /^https:\/\/(?:[a-z0-9-]+-)?aiplatform\.googleapis\.com(?:\/|$)/;
 
-/** Amazon Bedrock, at a host for each region (https://docs.aws.amazon.com/general/latest/gr/bedrock.html). */
-const BEDROCK =
-  /^https:\/\/bedrock-runtime(?:-fips)?\.[a-z0-9-]+\.(?:amazonaws\.com(?:\.cn)?|api\.aws)\/model$/;
+/** How the paths of Amazon Bedrock begin, at a host for each region (https://docs.aws.amazon.com/general/latest/gr/bedrock.html). */
+const BEDROCK_PATH = /^https:\/\/[^/]+\/model$/;
+
+/** Returns the base URL of Amazon Bedrock in a region. China has a domain of its own. */
+export function bedrockBaseUrl(region: string): string {
+  const domain = region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com";
+  return `https://bedrock-runtime.${region}.${domain}/model`;
+}
+
+/** True for Amazon Bedrock, where requests can be signed in place of a key. */
+export function isBedrock({ baseUrl }: Pick<Service, "baseUrl">): boolean {
+  return BEDROCK_PATH.test(baseUrl) && regionOfHost(baseUrl) !== null;
+}
 
 /** A model server that listens on a port of its own by default. */
 interface LocalServer {
@@ -124,7 +137,7 @@ export function serviceAt(baseUrl: string, hasKey: boolean): Service {
   const { origin, hostname } = new URL(baseUrl);
   if (AZURE.test(baseUrl)) return { baseUrl, auth: "api-key", apis: ["responses", "chat"], websocket: null };
   if (VERTEX.test(baseUrl)) return { baseUrl, auth: "bearer", apis: ["gemini"], websocket: null };
-  if (BEDROCK.test(baseUrl)) return { baseUrl, auth: null, apis: ["bedrock"], websocket: null };
+  if (isBedrock({ baseUrl })) return { baseUrl, auth: null, apis: ["bedrock"], websocket: null };
   const there = KNOWN_SERVICES.filter((service) => new URL(service.baseUrl).origin === origin);
   // Google has two APIs at one origin, of which one is below the other.
   const known = there.find((service) => baseUrl.startsWith(service.baseUrl)) ?? there[0];

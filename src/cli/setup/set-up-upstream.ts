@@ -37,7 +37,7 @@ export async function setUpUpstream(
   const prepare = async (service: Service | null, given: Secret | null) => {
     const change = service === null ? null : await planService(file, name, service);
     const target = targetIn(change?.config ?? config, name);
-    return { change, target, key: await provideKey(target, options, given) };
+    return { change, target, key: await provideKey(target, options, given, service?.signWith !== undefined) };
   };
   for (;;) {
     const { service, key: pasted } =
@@ -84,14 +84,15 @@ const TEMPLATE = `{
 function planService(
   file: string,
   upstream: string,
-  { baseUrl, auth, apis, websocket }: Service,
+  { baseUrl, auth, apis, websocket, signWith }: Service,
 ): Promise<PlannedChange> {
   const values = {
     baseUrl,
     auth: auth ?? undefined,
     apis: apis ?? undefined,
     websocket: websocket ?? undefined,
-    keySource: undefined,
+    keySource: signWith === undefined ? undefined : { command: [...signWith] },
+    region: undefined,
   };
   const changes = Object.entries(values).map(
     ([name, value]) => [["upstreams", upstream, name] as ConfigPath, value] as const,

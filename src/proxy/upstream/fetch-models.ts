@@ -20,7 +20,9 @@ import { servesOnlyBedrock, servesOnlyGoogle } from "../../core/http/api.ts";
 import { googleBasePath } from "../../core/http/gemini/google-path.ts";
 import { isRedirect } from "../../core/upstream-health.ts";
 import { speaksTls } from "./plain-server.ts";
-import { modelsPath, requestModels, type ModelsResponse } from "./request-models.ts";
+import { modelsPath, requestModels } from "./request-models.ts";
+import type { OwnResponse } from "./single-request.ts";
+import { askUnknownModel, judgeCredential, unknownModelPath } from "./try-bedrock.ts";
 import { NO_CODE } from "../../core/http/tunnel-response.ts";
 
 /** Time limit for the whole exchange, milliseconds. */
@@ -28,11 +30,11 @@ const LIMIT_MS = 10_000;
 
 /** The response of an upstream that accepted a key, and how it was reached. */
 export interface KeyCheck extends Omit<
-  ModelsResponse,
-  "status" | "contentType" | "location" | "etag" | "text"
+  OwnResponse,
+  "status" | "contentType" | "location" | "etag" | "errorType" | "text"
 > {
-  /** How many models the key may use. */
-  models: number;
+  /** How many models the key may use; null for Amazon Bedrock, which has no list of them there. */
+  models: number | null;
   /** Origin of the outbound proxy; null when none was used. */
   proxy: string | null;
 }
@@ -66,12 +68,13 @@ export class KeyCheckFailure extends Failure {
   }
 }
 
-interface RawResponse extends ModelsResponse {
+interface RawResponse extends OwnResponse {
   proxy: string | null;
 }
 
 /**
- * Requests the upstream's list of models with the key, through the same outbound proxy and TLS settings as the daemon.
+ * Requests the upstream's list of models with the key, through the same outbound proxy and TLS settings as the daemon. Amazon Bedrock,
+ * which has none, is asked for a model that does not exist.
  * @param ref the key, for the hint
  * @throws KeyCheckFailure unless the upstream accepts the key
  */
@@ -82,20 +85,18 @@ export async function fetchModels(
   ref: KeyRef = resolveKeyRef(upstream, null),
 ): Promise<KeyCheck> {
   const { baseUrl } = upstream;
-  const { status, contentType, location, text, ...rest } = await get(upstream, secret, outbound);
-  const models = status >= 200 && status < 300 ? countModels(text, upstream) : null;
-  if (models !== null) return { models, ...rest };
+  const response = await get(upstream, secret, outbound);
+  const { status, contentType, location, text, connectMs, responseMs, tls, date, proxy } = response;
+  const reached = { connectMs, responseMs, tls, date, proxy };
+  const verdict = servesOnlyBedrock(upstream) ? judgeCredential(response) : null;
+  if (verdict === "accepted") return { models: null, ...reached };
+  const models = verdict === null && status >= 200 && status < 300 ? countModels(text, upstream) : null;
+  if (models !== null) return { models, ...reached };
   if (status === 400 && !/json/i.test(contentType) && (await mayWantTls(upstream)))
     throw unreachable(upstream, wantsTls(upstream));
   if (isRedirect(status)) throw redirected(upstream, status, location);
   const page = describeForeign(status, contentType);
-  if (servesOnlyBedrock(upstream) && !isWebPage(contentType))
-    throw new KeyCheckFailure(
-      "undecided",
-      `the key could not be verified: ${upstream.origin} responds, but Amazon Bedrock has no list of models there`,
-      "the first request of a tool shows whether the key works",
-    );
-  if (page !== null) {
+  if (page !== null && (verdict === null || isWebPage(contentType))) {
     const message = `the key could not be verified: ${listUrl(upstream)} responded with ${page}`;
     const likely = guessBaseUrl(upstream);
     if (isWebPage(contentType)) throw webPage(upstream, message, likely);
@@ -104,6 +105,12 @@ export async function fetchModels(
   const summary = `${status}${messageIn(text, secret)}`;
   if (status === 401 || status === 403 || isBadGoogleKey(status, text))
     throw refused(`${baseUrl} responded with ${summary}`, secret, ref);
+  if (verdict !== null)
+    throw new KeyCheckFailure(
+      "undecided",
+      `the key could not be verified: ${listUrl(upstream)} responded with ${summary}`,
+      "the first request of a tool shows whether the key works",
+    );
   throw new KeyCheckFailure(
     "undecided",
     `the key could not be verified: ${baseUrl} responded with ${summary}`,
@@ -183,6 +190,7 @@ const API_PATHS: Readonly<Record<string, string>> = {
 /** Returns what the base URL probably is; null when it is that already. */
 function guessBaseUrl(upstream: Upstream): string | null {
   const { baseUrl, basePath, origin } = upstream;
+  if (servesOnlyBedrock(upstream)) return null;
   // A version at the end is left out for Google's paths.
   if (servesOnlyGoogle(upstream) && googleBasePath(basePath) === "") return null;
   const likely = servesOnlyGoogle(upstream) ? origin : `${origin}${API_PATHS[origin] ?? "/v1"}`;
@@ -195,7 +203,9 @@ function suggestBaseUrl({ name }: Upstream, likely: string | null): string {
   return `the base URL is probably ${likely}; to use it, type: tollkeeper config set ${place} ${likely}`;
 }
 
+/** The address that was asked. */
 function listUrl(upstream: Upstream): string {
+  if (servesOnlyBedrock(upstream)) return upstream.origin + unknownModelPath(upstream);
   return upstream.origin + modelsPath(upstream, servesOnlyGoogle(upstream));
 }
 
@@ -210,7 +220,10 @@ async function get(upstream: Upstream, secret: Secret, outbound: Outbound): Prom
   const signal = AbortSignal.timeout(LIMIT_MS);
   const list = { isGoogle: servesOnlyGoogle(upstream), query: "" };
   try {
-    return { ...(await requestModels(upstream, secret, dial, list, signal)), proxy };
+    const response = servesOnlyBedrock(upstream)
+      ? askUnknownModel(upstream, secret, dial, signal)
+      : requestModels(upstream, secret, dial, list, signal);
+    return { ...(await response), proxy };
   } catch (error) {
     const through = proxy === null ? "" : ` through the proxy ${proxy}`;
     const failure = signal.aborted
@@ -255,8 +268,11 @@ function countModels(text: string, upstream: Upstream): number | null {
 
 /** Returns `: ` and the upstream's error message, if there is one. The key is redacted before the text is truncated. */
 function messageIn(text: string, secret: Secret): string {
-  const body = parseJson(text) as { error?: { message?: unknown } } | null | undefined;
-  const message = body?.error?.message;
+  const body = parseJson(text) as
+    | { error?: { message?: unknown }; message?: unknown; Message?: unknown }
+    | null
+    | undefined;
+  const message = body?.error?.message ?? body?.message ?? body?.Message;
   const words = secret.redactText(typeof message === "string" ? message : text).trim();
   return words === "" ? "" : `: ${toPrintable(words.slice(0, 300))}`;
 }

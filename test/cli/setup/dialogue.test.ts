@@ -15,7 +15,7 @@ import { prepareSetup, writeConfiguration } from "./setup-home.ts";
 
 const skip = noKeyring || noTerminal;
 
-const OTHER = ["Type a number, 1 to 7, a name or a base URL: ", "7\n"] as [string, string];
+const OTHER = ["Type a number, 1 to 8, a name or a base URL: ", "8\n"] as [string, string];
 const BASE_URL = "Base URL, such as https://api.example.com/v1: ";
 const WANTS_KEY = ["Does it need an API key? [y/N] ", "y\n"] as [string, string];
 const PASTE = "is not shown: ";
@@ -30,8 +30,8 @@ test(
     const { code, text } = await machine.onTerminal(
       ["setup"],
       [
-        ["1 to 7, a name or a base URL: ", "\n"],
-        ["1 to 7, a name or a base URL: ", "antropic\n"],
+        ["1 to 8, a name or a base URL: ", "\n"],
+        ["1 to 8, a name or a base URL: ", "antropic\n"],
         OTHER,
         [BASE_URL, "example.com\n"],
         [BASE_URL, "api.openai.com/v1\n"],
@@ -92,7 +92,7 @@ test("Ctrl-C says what was done and that setup can be run again", { skip }, asyn
   const { upstream, key } = machine;
   const toKey: [string, string][] = [OTHER, [BASE_URL, `${upstream.baseUrl}\n`], WANTS_KEY];
   for (const dialogue of [
-    [["1 to 7, a name or a base URL: ", "\u0003"]],
+    [["1 to 8, a name or a base URL: ", "\u0003"]],
     [...toKey, [PASTE, `${key}\u0003`]],
   ] as [string, string][][]) {
     const { code, text } = await machine.onTerminal(["setup"], dialogue);
@@ -170,7 +170,7 @@ test(
     const { code, text } = await machine.onTerminal(
       ["setup"],
       [
-        ["1 to 7, a name or a base URL: ", `${key}\n`],
+        ["1 to 8, a name or a base URL: ", `${key}\n`],
         OTHER,
         [BASE_URL, `${key}\n`],
         [BASE_URL, `${upstream.baseUrl}\n`],
@@ -194,7 +194,7 @@ test("a service is chosen by its number or its name", { skip }, async (t) => {
   const machine = await prepareSetup(t);
   const stop: [string, string] = [PASTE, "\u0003"];
   const choose = (answer: string, ...rest: [string, string][]) =>
-    machine.onTerminal(["setup"], [["1 to 7, a name or a base URL: ", `${answer}\n`], ...rest]);
+    machine.onTerminal(["setup"], [["1 to 8, a name or a base URL: ", `${answer}\n`], ...rest]);
   for (const answer of ["1", "Anthropic", "anthropic", "anth"])
     assert.match(
       (await choose(answer, stop)).text,
@@ -208,7 +208,7 @@ test("a service is chosen by its number or its name", { skip }, async (t) => {
   const local = await choose("LM Studio", ["Base URL [http://127.0.0.1:1234/v1]: ", "\u0003"]);
   assert.equal(local.code, 130);
   assert.match((await choose("azure", [BASE_URL, "\u0003"])).text, /Base URL, such as/);
-  const unknown = await choose("Mistral", ["1 to 7, a name or a base URL: ", "\u0003"]);
+  const unknown = await choose("Mistral", ["1 to 8, a name or a base URL: ", "\u0003"]);
   assert.match(unknown.text, /\n"Mistral" is none of these\.\n/);
 });
 
@@ -247,7 +247,7 @@ test("a server on this machine is taken without a key, even before it is started
   const { code, text } = await machine.onTerminal(
     ["setup"],
     [
-      ["1 to 7, a name or a base URL: ", "6\n"],
+      ["1 to 8, a name or a base URL: ", "7\n"],
       ["Base URL [http://127.0.0.1:11434/v1]: ", "http://127.0.0.1:9/v1\n"],
       ["Does it need an API key? [y/N] ", "\n"],
       [CONNECT, "n\n"],
@@ -294,7 +294,7 @@ test(
   async (t) => {
     const machine = await prepareSetup(t);
     const { upstream, key } = machine;
-    const menu = "1 to 7, a name or a base URL: ";
+    const menu = "1 to 8, a name or a base URL: ";
     const { code, text } = await machine.onTerminal(
       ["setup"],
       [
