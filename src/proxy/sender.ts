@@ -12,7 +12,8 @@ import type { Secret } from "../core/secrets/secret.ts";
 import type { RequestHold, Budgets, Limits } from "../ports.ts";
 import type { Brakes } from "./brakes.ts";
 import type { PeerGuard } from "./client/peer-guard.ts";
-import { Attempts, type NextAttempt } from "./exchange/attempts.ts";
+import { askInTurn, type PreparedAttempt, type SentAttempt } from "./exchange/ask-in-turn.ts";
+import { Attempts } from "./exchange/attempts.ts";
 import { Exchange, type Attempt, type Books, type ClientRequest } from "./exchange/exchange.ts";
 import { createForward } from "./exchange/forward.ts";
 import type { ModelGuard } from "./exchange/model-guard.ts";
@@ -79,7 +80,7 @@ export class Sender {
     if (braked !== null) this.#parts.brakes.count(braked);
     const { choice: decided } = decision;
     const hasOthers = decided.account === "key" && decided.fallbacks.length > 0;
-    const attempts = hasOthers ? this.#prepare(received, decision, decided) : null;
+    const attempts = hasOthers ? this.#listAttempts(received, decision, decided) : null;
     const choice = attempts?.first ?? decided;
     const { exchange, refusal } = this.#openAttempt(received, decision, choice, null);
     return { exchange, attempts, refusal };
@@ -115,60 +116,49 @@ export class Sender {
     const addedBytes = guard?.addedBytes ?? 0;
     const body = { announcedBytes, addedBytes, guard, kept: attempts?.body ?? null };
     const roundTrip = this.#start(exchange, secret, body, attempts, signed);
-    if (attempts !== null) void this.#askOthers(exchange, roundTrip, body, attempts);
-  }
-
-  /** Sends the request to the next upstream, as long as each has done nothing with it. Never rejects. */
-  async #askOthers(
-    first: Exchange,
-    firstTrip: RoundTrip,
-    body: OutgoingBody,
-    attempts: Attempts,
-  ): Promise<void> {
-    const { received } = first;
-    let [exchange, roundTrip] = [first, firstTrip];
-    for (;;) {
-      const result = await roundTrip.nothingDone;
-      if (result === null) return;
-      const next = await this.#next(attempts, exchange, result);
-      // Meanwhile it has gone on by itself: the client has left, its body was refused, or the daemon is stopping.
-      if (!roundTrip.isOnOffer) return;
-      if (next === null) {
-        roundTrip.goOn();
-        return;
-      }
-      roundTrip.leaveClient();
-      const opened = this.#openAttempt(received, attempts.decision, next.choice, next.after);
-      exchange = opened.exchange;
-      try {
-        if (opened.refusal !== null) throw new RefusalError(opened.refusal);
-        const kept = { ...body, announcedBytes: null, guard: null };
-        roundTrip = this.#start(exchange, next.secret, kept, attempts, next.signed);
-      } catch (error) {
-        attempts.body.drop();
-        this.#parts.refuser.refuse(received.req, received.res, error, received.client.tool, exchange);
-        return;
-      }
-    }
+    if (attempts === null) return;
+    const { received } = exchange;
+    void askInTurn(
+      { exchange, roundTrip },
+      {
+        prepare: (before, result) => this.#prepareNext(attempts, before, result),
+        send: (next) => this.#sendNext(received, attempts, next, addedBytes),
+      },
+    );
   }
 
   /** As {@link Attempts.next}, with a signature where it needs one: for its host and the present time. Never rejects. */
-  async #next(
-    attempts: Attempts,
-    exchange: Exchange,
-    result: string,
-  ): Promise<(NextAttempt & { signed: string[] | null }) | null> {
-    const next = await attempts.next(exchange, result);
+  async #prepareNext(attempts: Attempts, before: Exchange, result: string): Promise<PreparedAttempt | null> {
+    const next = await attempts.next(before, result);
     if (next === null || !isSigned(next.choice)) return next === null ? null : { ...next, signed: null };
     const { content } = attempts.body;
     if (content === null) return null;
-    const signing = this.sign(exchange.received, next.choice, next.secret, payloadOf(content));
+    const signing = this.sign(before.received, next.choice, next.secret, payloadOf(content));
     // Without what signs there is no other attempt. A request that goes there first says why.
     const signed = await signing.catch(() => null);
     return signed === null ? null : { ...next, signed };
   }
 
-  #prepare({ settings, headers }: ClientRequest, decision: Decision, choice: KeyChoice): Attempts {
+  /** Opens and sends an attempt after the first: the body that was kept. Returns null for one that is refused. */
+  #sendNext(
+    received: ClientRequest,
+    attempts: Attempts,
+    { choice, secret, after, signed }: PreparedAttempt,
+    addedBytes: number,
+  ): SentAttempt | null {
+    const { exchange, refusal } = this.#openAttempt(received, attempts.decision, choice, after);
+    try {
+      if (refusal !== null) throw new RefusalError(refusal);
+      const body = { announcedBytes: null, addedBytes, guard: null, kept: attempts.body };
+      return { exchange, roundTrip: this.#start(exchange, secret, body, attempts, signed) };
+    } catch (error) {
+      attempts.body.drop();
+      this.#parts.refuser.refuse(received.req, received.res, error, received.client.tool, exchange);
+      return null;
+    }
+  }
+
+  #listAttempts({ settings, headers }: ClientRequest, decision: Decision, choice: KeyChoice): Attempts {
     const { buffer, books, keyring } = this.#parts;
     const firstByteMs = firstByteLimitMs(settings.limits.firstByteMs, headers);
     return new Attempts(decision, choice, {

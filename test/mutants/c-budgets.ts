@@ -82,8 +82,8 @@ export const BUDGETS: readonly Mutant[] = [
     ...C11,
     without: "asking for each attempt",
     file: "src/proxy/sender.ts",
-    find: "if (opened.refusal !== null) throw new RefusalError(opened.refusal);",
-    replace: "void opened.refusal;",
+    find: "if (refusal !== null) throw new RefusalError(refusal);",
+    replace: "void refusal;",
   },
   {
     ...C11,

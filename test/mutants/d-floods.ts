@@ -183,7 +183,7 @@ export const FLOODS: readonly Mutant[] = [
     ...D8_FALLBACK,
     without: "freeing the copy of a body when a response begins",
     file: "src/proxy/exchange/round-trip.ts",
-    find: "if (!this.#isReplaced) fallback?.body.drop();\n    this.#download",
+    find: "offer?.dropBody();\n    this.#download",
     replace: "this.#download",
   },
   {

@@ -217,8 +217,8 @@ export const CONTENT: readonly Mutant[] = [
     ...E5,
     without: "recording the usage of a truncated response",
     file: ROUND_TRIP,
-    find: "const download = this.#download;\n    if (download === null) {",
-    replace: "const download = this.#download;\n    if (!isWhole || download === null) {",
+    find: "if (this.#download === null)\n      this.#exchange.recordCut(",
+    replace: "if (!isWhole || this.#download === null)\n      this.#exchange.recordCut(",
   },
   {
     ...E5,

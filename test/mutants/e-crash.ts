@@ -9,7 +9,6 @@ const E7_PROCESSES = { row: "E7", test: "test/adapters/ledger-file/notes-of-proc
 
 const RECORDER = "src/proxy/exchange/exchange.ts";
 const RUNNING = "src/proxy/exchange/running-exchanges.ts";
-const ROUND_TRIP = "src/proxy/exchange/round-trip.ts";
 const LEDGER = "src/adapters/ledger-file.ts";
 const NOTES = "src/adapters/ledger-file/notes.ts";
 const CLAIM = "src/adapters/ledger-file/claim-notes.ts";
@@ -48,9 +47,9 @@ export const CRASH: readonly Mutant[] = [
   {
     ...E7,
     without: "redacting the key in a note",
-    file: ROUND_TRIP,
-    find: "this.#toRecord(this.#download, this.#download.readSoFar())",
-    replace: "{ reading: this.#download.readSoFar(), bytesOut: this.#download.bytes }",
+    file: "src/proxy/exchange/download.ts",
+    find: "return this.#toRecord(this.#meter.readSoFar());",
+    replace: "return { reading: this.#meter.readSoFar(), bytesOut: this.#bytes };",
   },
   {
     ...E7,

@@ -19,10 +19,10 @@ export const DISK: readonly Mutant[] = [
   {
     ...E1,
     without: "writing the record before the end of the response",
-    file: "src/proxy/exchange/round-trip.ts",
-    find: "this.#exchange.record(this.#toRecord(response, reading), cutBy, () => this.#close(isReallyWhole));",
+    file: "src/proxy/exchange/download.ts",
+    find: "this.#options.exchange.recordResponse(read, cutBy, () => onRecorded(isReallyWhole));",
     replace:
-      "this.#close(isReallyWhole);\n      this.#exchange.record(this.#toRecord(response, reading), cutBy, () => {});",
+      "onRecorded(isReallyWhole);\n      this.#options.exchange.recordResponse(read, cutBy, () => {});",
   },
   {
     ...E1,

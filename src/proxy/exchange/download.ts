@@ -1,11 +1,13 @@
 import type { ServerResponse } from "node:http";
 import { leadsOn } from "../../core/http/gemini/own-links.ts";
 import type { HeaderIndex } from "../../core/http/header-index.ts";
+import type { CutBy } from "../../core/ledger/record.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
 import type { MeterReading } from "../../core/usage/reading.ts";
+import { redactReading } from "../../core/usage/redact-reading.ts";
 import type { Deadline } from "../upstream/deadline.ts";
 import type { IncomingResponse } from "../upstream/incoming-response.ts";
-import type { Exchange } from "./exchange.ts";
+import type { Exchange, ReadResponse } from "./exchange.ts";
 import { createResponseMeter, type ResponseMeter } from "./response-meter.ts";
 import type { Head, ResponseWriter } from "./response-writer.ts";
 import { SendQueue } from "./send-queue.ts";
@@ -86,13 +88,13 @@ export class Download {
   }
 
   /** Body bytes that were handed to the client. */
-  get bytes(): number {
+  get #bytes(): number {
     return this.#writer?.bytes ?? this.#bytesWritten;
   }
 
   /** The client has disconnected: the rest only goes to the meter. */
   onClientGone(): void {
-    this.#bytesWritten = this.bytes;
+    this.#bytesWritten = this.#bytes;
     this.#writer = null;
     this.#queue = null;
     this.#readIfRoom();
@@ -107,18 +109,20 @@ export class Download {
   }
 
   /** What was learned so far, as if the response ended now. */
-  readSoFar(): MeterReading {
-    return this.#meter.readSoFar();
+  readSoFar(): ReadResponse {
+    return this.#toRecord(this.#meter.readSoFar());
   }
 
   /**
-   * Closes the meter. `isWhole`: the body ended and was not truncated. `hasClientLeft`: the client disconnected before that. Calls
-   * back with what was learned and whether the response really is whole; at once, unless a decoder has to finish. Call it once.
+   * Closes the meter, and records the response. `isWhole`: the body ended and was not truncated. `cutBy` is for one that was cut.
+   * `hasClientLeft`: the client disconnected before that. Calls back once the record is written, with whether the response really is
+   * whole; see `Exchange.recordCut`. A decoder may have to finish first. Call it once.
    */
-  settle(
+  record(
     isWhole: boolean,
+    cutBy: CutBy,
     hasClientLeft: boolean,
-    done: (reading: MeterReading, isWhole: boolean) => void,
+    onRecorded: (isWhole: boolean) => void,
   ): void {
     this.#isSettled = true;
     if (isWhole) this.#writer?.complete();
@@ -126,9 +130,15 @@ export class Download {
       const isReallyWhole = isWhole && !this.#isSilentlyTruncated(reading);
       // An error stays an error, whole or not. A response whose usage is final is complete, whatever the client got of it.
       const isCut = isWhole && !isReallyWhole && reading.outcome === "completed" && reading.usage !== "final";
-      done(isCut ? { ...reading, outcome: "cut" } : reading, isReallyWhole);
+      const read = this.#toRecord(isCut ? { ...reading, outcome: "cut" } : reading);
+      this.#options.exchange.recordResponse(read, cutBy, () => onRecorded(isReallyWhole));
     };
     this.#meter.finish(isWhole, onRead, hasClientLeft, isFramed(this.#incoming.head));
+  }
+
+  /** The ledger must not get a key that an upstream echoes, for instance in a model's name. */
+  #toRecord(reading: MeterReading): ReadResponse {
+    return { reading: redactReading(reading, this.#options.secret), bytesOut: this.#bytes };
   }
 
   #isSilentlyTruncated(reading: MeterReading): boolean {

@@ -67,7 +67,7 @@ export function readArrival(clock: Clock): Arrival {
 }
 
 /** What became of a response, and how many bytes of its body the client got. */
-interface ReadResponse {
+export interface ReadResponse {
   reading: MeterReading;
   bytesOut: number;
 }

@@ -8,8 +8,6 @@ import type { Refusal } from "../../core/refusals/refusal.ts";
 import { invalidResponse, noUpstream, plainToTls } from "../../core/refusals/upstreams.ts";
 import type { KeyRef } from "../../core/secrets/key-source.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
-import { redactReading } from "../../core/usage/redact-reading.ts";
-import type { MeterReading } from "../../core/usage/reading.ts";
 import { resetConnection } from "../client/reset-connection.ts";
 import type { Refuser } from "../refusals/refuser.ts";
 import { Deadline, getConnectLimitMs, type Phase } from "../upstream/deadline.ts";
@@ -18,7 +16,8 @@ import type { PlainServer } from "../upstream/plain-server.ts";
 import type { PooledUpstream } from "../upstream/pools.ts";
 import type { UpstreamRequest } from "../upstream/upstream-request.ts";
 import type { Attempts } from "./attempts.ts";
-import type { Exchange } from "./exchange.ts";
+import type { Exchange, ReadResponse } from "./exchange.ts";
+import { Offer } from "./offer.ts";
 import type { SharedBuffer } from "./shared-buffer.ts";
 import { Upload, type OutgoingBody } from "./upload.ts";
 import { Download } from "./download.ts";
@@ -67,7 +66,7 @@ const WHOLE: Ending = { kind: "whole" };
  */
 export class RoundTrip {
   readonly #exchange: Exchange;
-  readonly #outgoing: Outgoing;
+  readonly #secret: Secret;
   readonly #services: RoundTripServices;
   readonly #pooled: PooledUpstream;
   readonly #sent: UpstreamRequest;
@@ -75,19 +74,13 @@ export class RoundTrip {
   readonly #upload: Upload;
   #download: Download | null = null;
   #isClientGone = false;
+  /** To the next attempt; null where there are none. */
+  readonly #offer: Offer | null;
   /**
-   * Set while something has to be known first, and then goes on: takes the response, or fails. What becomes of the connection is
+   * Set while something has to be known first: what it does then. It takes the response, or fails. What becomes of the connection is
    * ignored meanwhile.
    */
-  #goOn: (() => void) | null = null;
-  /** True once another attempt has taken over the client. */
-  #isReplaced = false;
-  /**
-   * Resolves with what became of the request, as in the header of attempts, if the upstream has done nothing with it; with null if it
-   * went on to its end. After the former, call {@link RoundTrip.goOn} or {@link RoundTrip.leaveClient}. null without attempts.
-   */
-  readonly nothingDone: Promise<string | null> | null = null;
-  #tellNothingDone: ((result: string | null) => void) | null = null;
+  #held: (() => void) | null = null;
   #graceTimer: NodeJS.Timeout | null = null;
   #hasEnded = false;
 
@@ -95,11 +88,10 @@ export class RoundTrip {
   constructor(exchange: Exchange, outgoing: Outgoing, services: RoundTripServices, pooled: PooledUpstream) {
     const { choice, limits } = exchange;
     this.#exchange = exchange;
-    this.#outgoing = outgoing;
+    this.#secret = outgoing.secret;
     this.#services = services;
     this.#pooled = pooled;
-    if (outgoing.attempts !== null)
-      this.nothingDone = new Promise((resolve) => (this.#tellNothingDone = resolve));
+    this.#offer = outgoing.attempts === null ? null : new Offer(outgoing.attempts, choice);
     this.#sent = pooled.open(choice.route.method, choice.path, outgoing.headers, {
       onReady: () => this.#deadline.onReady(),
       onReconnect: () => this.#deadline.onReconnect(),
@@ -120,8 +112,8 @@ export class RoundTrip {
   }
 
   /** Returns what was learned of the response so far, as if it ended now; null before there is one. */
-  readSoFar(): { reading: MeterReading; bytesOut: number } | null {
-    return this.#download === null ? null : this.#toRecord(this.#download, this.#download.readSoFar());
+  readSoFar(): ReadResponse | null {
+    return this.#download?.readSoFar() ?? null;
   }
 
   /** Ends it now from our side: the daemon stops. */
@@ -147,96 +139,104 @@ export class RoundTrip {
     this.#deadline.onResponse();
     this.#services.limits.sawResponse(this.#exchange.findPayer(headers), status, headers);
     const { plain } = this.#pooled;
-    if (plain?.isProven === false && plain.isDoubtful(status, headers.get("content-type"))) {
-      void this.#askForTls(plain, () =>
-        this.#acceptResponse(incoming, () => this.#takeLateResponse(incoming)),
-      );
-      return;
-    }
-    this.#acceptResponse(incoming, () => this.#takeResponse(incoming));
+    if (plain?.isProven === false && plain.isDoubtful(status, headers.get("content-type")))
+      void this.#askForTls(plain, () => this.#acceptResponse(incoming, true));
+    else this.#acceptResponse(incoming, false);
   }
 
-  #acceptResponse(incoming: IncomingResponse, take: () => void): void {
+  /** It is a response of the upstream's: it is for the client, unless the client is offered to another attempt. */
+  #acceptResponse(incoming: IncomingResponse, hasWaited: boolean): void {
     const { status, headers } = incoming.head;
-    const { attempts } = this.#outgoing;
     const { choice } = this.#exchange;
     const rejection = choice.account === "key" ? readRejection(status, headers) : null;
     if (rejection !== null && choice.account === "key")
       this.#services.keyring.recheck(choice.key, rejection.serviceTime);
-    attempts?.answered(choice, status);
-    if (attempts?.mayFollow(status) !== true || this.#isClientGone) take();
-    else this.#offer(`status=${status}`, () => this.#takeLateResponse(incoming));
+    const offer = this.#offer;
+    const result = offer?.responded(status) ?? null;
+    if (offer === null || result === null || this.#isClientGone) this.#takeResponse(incoming, hasWaited);
+    else this.#offerClient(offer, result, () => this.#takeResponse(incoming, true));
   }
 
-  /** Writes the head to the client, and streams the body behind it. */
-  #takeResponse(incoming: IncomingResponse): void {
-    const { secret, attempts } = this.#outgoing;
-    const { received, choice } = this.#exchange;
-    const hasClient = !this.#isClientGone && !this.#isReplaced;
-    if (!this.#isReplaced) attempts?.body.drop();
+  /** Writes the head to the client, and streams the body behind it. What has waited may have ended or broken off meanwhile: no event follows. */
+  #takeResponse(incoming: IncomingResponse, hasWaited: boolean): void {
+    const offer = this.#offer;
+    offer?.dropBody();
     this.#download = new Download(incoming, {
       exchange: this.#exchange,
-      secret,
+      secret: this.#secret,
       deadline: this.#deadline,
       buffer: this.#services.buffer,
-      res: hasClient ? received.res : null,
-      attempts: attempts?.describe(choice, `status=${incoming.head.status}`) ?? null,
+      res: this.#hasClient ? this.#exchange.received.res : null,
+      attempts: offer?.describe(`status=${incoming.head.status}`) ?? null,
       onEnd: () => this.#end(WHOLE),
     });
-  }
-
-  /** Takes a response that has been waiting. If it has ended or broken off meanwhile, no event follows. */
-  #takeLateResponse(incoming: IncomingResponse): void {
-    this.#takeResponse(incoming);
-    this.#download?.read();
+    if (!hasWaited) return;
+    this.#download.read();
     if (incoming.isBroken) this.#cut("upstream");
   }
 
-  // Where the upstream has done nothing, the client is offered to another attempt.
+  // Where something has to be known first, the response, or the failure, is held until then.
+
+  #release(): void {
+    const held = this.#held;
+    this.#held = null;
+    held?.();
+  }
+
+  /** Asks a server whose response one that expects TLS could send, and does what is held if it does not. */
+  async #askForTls(plain: PlainServer, held: () => void): Promise<void> {
+    this.#held = held;
+    const wantsTls = await plain.speaksTls();
+    // The client has left, its body was refused, or the daemon is stopping.
+    if (this.#held === null) return;
+    if (wantsTls) {
+      this.#held = null;
+      this.#failUnsent(plainToTls(this.#exchange.choice.upstream));
+    } else this.#release();
+  }
+
+  #offerClient(offer: Offer, result: string, held: () => void): void {
+    this.#held = held;
+    this.#upload.divert();
+    offer.make(result);
+  }
+
+  /**
+   * Resolves with what became of the request, as in the header of attempts, if the upstream has done nothing with it; with null if it
+   * went on to its end. After the former, call {@link RoundTrip.keepClient} or {@link RoundTrip.leaveClient}. null without attempts.
+   */
+  get nothingDone(): Promise<string | null> | null {
+    return this.#offer?.made ?? null;
+  }
 
   /** True while the client is on offer. It ends when the client leaves, its body is refused, or the daemon stops. */
   get isOnOffer(): boolean {
-    return this.#goOn !== null;
+    return this.#held !== null;
   }
 
-  /** No other attempt follows: ends with what there is. */
-  goOn(): void {
+  /** No other attempt follows: the client gets what there is. */
+  keepClient(): void {
     this.#upload.stop();
-    this.#proceed();
+    this.#release();
   }
 
-  /** Another attempt follows, which takes over the client. */
+  /** Another attempt follows, which has the client from now on. */
   leaveClient(): void {
     this.#upload.stop();
-    this.#isReplaced = true;
+    this.#offer?.take();
     this.#exchange.releaseHold();
     this.#exchange.received.req.socket.off("close", this.#onClientClose);
-    this.#proceed();
+    this.#release();
     this.#endWithin(this.#exchange.limits.graceMs, "upstream");
   }
 
-  #offer(result: string, goOn: () => void): void {
-    this.#goOn = goOn;
-    this.#upload.divert();
-    this.#tellNothingDone?.(result);
+  get #hasClient(): boolean {
+    return !this.#isClientGone && !this.#isReplaced;
   }
 
-  #proceed(): void {
-    const goOn = this.#goOn;
-    this.#goOn = null;
-    goOn?.();
-  }
-
-  /** Asks a server whose response one that expects TLS could send, and goes on if it does not. */
-  async #askForTls(plain: PlainServer, goOn: () => void): Promise<void> {
-    this.#goOn = goOn;
-    const wantsTls = await plain.speaksTls();
-    // The client has left, its body was refused, or the daemon is stopping.
-    if (this.#goOn === null) return;
-    if (wantsTls) {
-      this.#goOn = null;
-      this.#failUnsent(plainToTls(this.#exchange.choice.upstream));
-    } else this.#proceed();
+  /** True once another attempt has the client. */
+  get #isReplaced(): boolean {
+    return this.#offer?.isTaken === true;
   }
 
   // What goes wrong.
@@ -245,7 +245,7 @@ export class RoundTrip {
   readonly #onClientClose = (): void => {
     if (this.#hasEnded) return;
     this.#isClientGone = true;
-    this.#proceed();
+    this.#release();
     const { limits, received } = this.#exchange;
     if (!received.req.complete || limits.graceMs === 0) {
       this.#cut("client");
@@ -283,7 +283,7 @@ export class RoundTrip {
   }
 
   #onUpstreamError(error: Error): void {
-    if (this.#hasEnded || this.#goOn !== null) return;
+    if (this.#hasEnded || this.#held !== null) return;
     const download = this.#download;
     if (download !== null) {
       // Takes what arrived together with the error: it may contain the usage.
@@ -310,28 +310,28 @@ export class RoundTrip {
       );
       return;
     }
-    this.#outgoing.attempts?.failed(choice);
+    this.#offer?.failed();
     this.#end({ kind: "cut", by: "upstream", errorType: "upstream_broke" });
   }
 
   /** Fails because of the upstream, after it may have seen the request. */
   #failSent(refusal: Refusal, by: CutBy): void {
-    this.#outgoing.attempts?.failed(this.#exchange.choice);
+    this.#offer?.failed();
     this.#end({ kind: "refused", refusal, by });
   }
 
   /** Fails before anything was sent: the request may go to another upstream. */
   #failUnsent(refusal: Refusal): void {
-    const { attempts } = this.#outgoing;
+    const offer = this.#offer;
     const fail = () => this.#end({ kind: "refused", refusal, by: this.#isClientGone ? "client" : null });
-    attempts?.failed(this.#exchange.choice);
-    if (attempts?.hasNext !== true || this.#isClientGone) {
+    offer?.failed();
+    if (offer?.mayBeMade !== true || this.#isClientGone) {
       fail();
       return;
     }
     this.#deadline.stop();
     this.#sent.destroy();
-    this.#offer(`error=${refusal.code}`, fail);
+    this.#offerClient(offer, `error=${refusal.code}`, fail);
   }
 
   // The end.
@@ -347,33 +347,27 @@ export class RoundTrip {
       else this.#cut(ending.by ?? "proxy");
       return;
     }
-    // What waits for something else waits no longer: if that was a response, this is its end.
-    this.#proceed();
+    // What is held is held no longer: if that was a response, this is its end.
+    this.#release();
     if (this.#hasEnded) return;
     this.#stop();
     const isWhole = ending.kind === "whole";
     const endedBy = isWhole ? "upstream" : ending.by;
     // Whatever happens in the grace period, the client disconnected first.
     const by = this.#isClientGone ? "client" : endedBy;
-    const download = this.#download;
-    if (download === null) {
+    if (this.#download === null)
       this.#exchange.recordCut(isWhole ? null : ending.errorType, by, () => this.#close(false));
-      return;
-    }
-    download.settle(isWhole, this.#isClientGone, (reading, isReallyWhole) => {
-      this.#exchange.recordResponse(this.#toRecord(download, reading), by, () => this.#close(isReallyWhole));
-    });
+    else
+      this.#download.record(isWhole, by, this.#isClientGone, (isReallyWhole) => this.#close(isReallyWhole));
   }
 
   #refuse({ refusal, by }: Extract<Ending, { kind: "refused" }>): void {
     if (this.#hasEnded) return;
-    this.#goOn = null;
+    this.#held = null;
     this.#stop();
     this.#sent.destroy();
-    const { attempts } = this.#outgoing;
-    const hasClient = !this.#isClientGone && !this.#isReplaced;
-    const described = attempts?.describe(this.#exchange.choice, `error=${refusal.code}`) ?? null;
-    this.#services.refuser.refuseAttempt(this.#exchange, refusal, by, described, hasClient);
+    const attempts = this.#offer?.describe(`error=${refusal.code}`) ?? null;
+    this.#services.refuser.refuseAttempt(this.#exchange, refusal, by, attempts, this.#hasClient);
   }
 
   #stop(): void {
@@ -381,14 +375,8 @@ export class RoundTrip {
     this.#exchange.received.req.socket.off("close", this.#onClientClose);
     this.#upload.stop();
     this.#deadline.stop();
-    if (!this.#isReplaced) this.#outgoing.attempts?.body.drop();
+    this.#offer?.close();
     if (this.#graceTimer !== null) clearTimeout(this.#graceTimer);
-    this.#tellNothingDone?.(null);
-  }
-
-  /** The ledger must not get a key that an upstream echoes, for instance in a model's name. */
-  #toRecord(download: Download, reading: MeterReading): { reading: MeterReading; bytesOut: number } {
-    return { reading: redactReading(reading, this.#outgoing.secret), bytesOut: download.bytes };
   }
 
   /**
