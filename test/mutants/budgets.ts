@@ -116,7 +116,7 @@ export const BUDGET_COUNTS: readonly Mutant[] = [
     ...COUNTING,
     without: "what calls of tools without a price are assumed to cost",
     file: "src/core/budget/spent.ts",
-    find: "priceOf(calls, ASSUMED_CALL, 0)",
+    find: "priceOf(count, ASSUMED_PIECES.get(tool) ?? ASSUMED_CALL, 0)",
     replace: "priceOf(0, ASSUMED_CALL, 0)",
   },
   {

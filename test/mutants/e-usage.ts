@@ -272,7 +272,7 @@ export const USAGE: readonly Mutant[] = [
     ...COUNTING,
     without: "assuming something for calls without a price",
     file: "src/core/budget/spent.ts",
-    find: "priceOf(calls, ASSUMED_CALL, 0)",
+    find: "priceOf(count, ASSUMED_PIECES.get(tool) ?? ASSUMED_CALL, 0)",
     replace: "priceOf(0, ASSUMED_CALL, 0)",
   },
 ];

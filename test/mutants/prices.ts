@@ -8,10 +8,77 @@ const MISSED = { row: "prices", test: "test/core/price/missed.test.ts" };
 const INFERRED = { row: "prices", test: "test/core/misses/conversations.test.ts" };
 const MONEY = { row: "prices", test: "test/core/price/money.test.ts" };
 const NAMES = { row: "prices", test: "test/core/price/names.test.ts" };
+const BY_NUMBER = { row: "prices", test: "test/core/price/by-number.test.ts" };
+const FILMS = { row: "E5", test: "test/core/usage/gemini/film-scanner.test.ts" };
+const GOOGLE = { row: "E5", test: "test/core/usage/gemini/responses.test.ts" };
+const MEDIA = { row: "E5", test: "test/core/usage/media.test.ts" };
 const SPENDING = { row: "prices", test: "test/core/price/spending.test.ts" };
 
 /** What requests cost, and how sure that is, beyond what C11 needs. */
 export const PRICE_SUMS: readonly Mutant[] = [
+  {
+    ...BY_NUMBER,
+    without: "a known cost where pictures are paid by number",
+    file: "src/core/price/charge.ts",
+    find: 'if (tokens === null) return usage === "none" ? "exact" : "unknown";',
+    replace: 'if (tokens === null) return "unknown";',
+  },
+  {
+    ...BY_NUMBER,
+    without: "the price of one picture as that of one",
+    file: "src/core/price/charge-cost.ts",
+    find: "1000: 3, 1: 0 }",
+    replace: "1000: 3, 1: 3 }",
+  },
+  {
+    ...BY_NUMBER,
+    without: "an assumed price for pictures and films",
+    file: "src/core/budget/spent.ts",
+    find: "ASSUMED_PIECES.get(tool) ?? ASSUMED_CALL",
+    replace: "ASSUMED_CALL",
+  },
+  {
+    ...BY_NUMBER,
+    without: "a reservation for each picture and second",
+    file: "src/core/budget/estimate.ts",
+    find: "made === null ? costOf({ output }) : costOf({}, made)",
+    replace: "costOf({ output })",
+  },
+  {
+    ...BY_NUMBER,
+    without: "pictures in sums as requests whose tokens are not missing",
+    file: "src/core/ledger/tally.ts",
+    find: 'this.absent += source.usage === "none" ? 0 : 1;',
+    replace: "this.absent += 1;",
+  },
+  {
+    ...FILMS,
+    without: "the number of films in their seconds",
+    file: "src/core/usage/gemini/film-scanner.ts",
+    find: "return seconds * films *",
+    replace: "return seconds *",
+  },
+  {
+    ...FILMS,
+    without: "an operation as the proof that a film is made",
+    file: "src/core/usage/gemini/film-scanner.ts",
+    find: 'outcome !== "completed" || usage !== "absent" || operation === null',
+    replace: 'outcome !== "completed" || usage !== "absent"',
+  },
+  {
+    ...GOOGLE,
+    without: "leaving out pictures that were withheld",
+    file: "src/core/usage/gemini.ts",
+    find: "this.#pictures = predictions.filter((one) => isPicture(asObject(one))).length;",
+    replace: "this.#pictures = predictions.length;",
+  },
+  {
+    ...MEDIA,
+    without: "the pictures of a model without usage",
+    file: "src/core/usage/media.ts",
+    find: "if (usage === null && this.#pictures > 0) chargeByNumber",
+    replace: "if (usage !== null && this.#pictures > 0) chargeByNumber",
+  },
   {
     ...MONEY,
     without: "rounding half to even",

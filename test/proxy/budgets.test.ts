@@ -47,6 +47,8 @@ test("budgets are told whose request it is, and what it may spend", LIMIT, async
     tier: null,
     speed: null,
     geo: null,
+    choices: 1,
+    seconds: null,
     parts: null,
   };
   assert.deepEqual(budgets.asked, [

@@ -186,27 +186,36 @@ test("a batch may name no other model than its path, where the model decides, an
   assert.equal(limited.upstream.seen.length, 0);
 });
 
-test("pictures and films have no usage: requests of unknown cost; looks at an operation are free and name its model", async (t) => {
+test("pictures and seconds of films are counted; looks at an operation are free and name its model", async (t) => {
   const { gate, ask, send } = await start(t);
   const picture = await send("/v1beta/models/imagen-4.0-generate-001:predict", {
     instances: [{ prompt: "x" }],
+    parameters: { sampleCount: 3 },
   });
   assert.match(JSON.stringify(picture), /bytesBase64Encoded/);
-  const film = await send("/v1beta/models/veo-3.0-generate-001:predictLongRunning", {
+  const veo = "/v1beta/models/veo-3.0-generate-001:predictLongRunning";
+  const film = await send(veo, {
     instances: [{ prompt: "x" }],
+    parameters: { sampleCount: 2, durationSeconds: 6 },
   });
+  await send(veo, { instances: [{ prompt: "of a length that is not said" }] });
   const { body } = await ask("GET", `/v1beta/${String(film["name"])}`);
   assert.equal(body["done"], true);
   const records = gate.ledger.records;
   assert.deepEqual(
-    records.map(({ route, usage, model_requested: model }) => `${route} ${usage} ${model}`),
+    records.map(({ route, usage, spend, server_tools: made }) => [route, usage, spend, made]),
     [
-      "/v1beta/models/{id}:predict absent imagen-4.0-generate-001",
-      "/v1beta/models/{id}:predictLongRunning absent veo-3.0-generate-001",
-      "/v1beta/operations/{id} none null",
+      ["/v1beta/models/{id}:predict", "none", "count", { picture: 3 }],
+      ["/v1beta/models/{id}:predictLongRunning", "none", "count", { video_second: 12 }],
+      ["/v1beta/models/{id}:predictLongRunning", "absent", "never", {}],
+      ["/v1beta/operations/{id}", "none", "never", {}],
     ],
   );
-  assert.deepEqual(records.map(classify), ["request", "request", "free"]);
+  assert.deepEqual(
+    records.map(({ model_requested: model }) => model),
+    ["imagen-4.0-generate-001", "veo-3.0-generate-001", "veo-3.0-generate-001", null],
+  );
+  assert.deepEqual(records.map(classify), ["request", "request", "request", "free"]);
   assert.equal(records[1]?.response_id, String(film["name"]).split("/").at(-1));
 });
 

@@ -16,6 +16,8 @@ export const CLASS_TITLES: Readonly<Record<CostLine["class"], string>> = {
   cache_write_ttl_unknown: "cache write",
   output: "output",
   web_search: "web search",
+  picture: "pictures",
+  video_second: "seconds of video",
 };
 
 /** Of what a request cost, line by line. */

@@ -1,4 +1,5 @@
 import type { PricedRecord } from "../../core/price/cost.ts";
+import { PICTURE, VIDEO_SECOND } from "../../core/usage/reading.ts";
 import { createReading } from "../../core/usage/usage-format.ts";
 import { toTokens, type CacheLifetimes } from "../../core/usage/tokens.ts";
 import type { FoundPrices } from "../../core/price/price-book.ts";
@@ -31,7 +32,11 @@ export function exampleRecord(
     model_requested: model,
     alias: null,
     tokens: toTokens(counts, new Set()),
-    server_tools: { web_search: priced("webSearch", 2) },
+    server_tools: {
+      web_search: priced("webSearch", 2),
+      [PICTURE]: priced("picture", 1),
+      [VIDEO_SECOND]: priced("videoSecond", 8),
+    },
     ts: new Date(at).toISOString(),
     upstream,
     route: "/messages",

@@ -35,6 +35,10 @@ export interface BodySize {
   tier: string | null;
   speed: string | null;
   geo: string | null;
+  /** How many answers, pictures or films it asks for. */
+  choices: number;
+  /** How long a film is to be, in seconds; null where the request does not say. */
+  seconds: number | null;
   /** Of a batch: what its requests are, whose sums are above; null for a single request. */
   parts: readonly BatchPart[] | null;
 }
@@ -49,6 +53,8 @@ export const NO_SIZE: BodySize = {
   tier: null,
   speed: null,
   geo: null,
+  choices: 1,
+  seconds: null,
   parts: null,
 };
 

@@ -1,6 +1,7 @@
 import type { RequestSize } from "./budget-request.ts";
 import type { ReservedClass } from "../ledger/record.ts";
 import { NO_TOKENS, type Charge } from "../price/charge.ts";
+import { PICTURE, VIDEO_SECOND } from "../usage/reading.ts";
 import type { PriceBook } from "../price/price-book.ts";
 import { MAX_INPUT, MAX_OUTPUT } from "./most-tokens.ts";
 import { costAtMost, type Spent } from "./spent.ts";
@@ -68,6 +69,8 @@ function boundPart(
     input,
     output,
     cachesLong,
+    choices,
+    seconds,
   }: Omit<RequestSize, "previous" | "reasons" | "parts">,
   longest: number,
   prices: PriceBook | null,
@@ -87,13 +90,17 @@ function boundPart(
     certainty: "exact",
     media: [],
   } as const;
-  const costOf = (tokens: Partial<Charge["tokens"]>) =>
+  const costOf = (tokens: Partial<Charge["tokens"]>, tools: Charge["tools"] = {}) =>
     prices === null
       ? 0n
-      : costAtMost({ terms, requests: 1, tokens: { ...NO_TOKENS, ...tokens }, tools: {} }, prices);
-  let usd = costOf({ input_uncached: input });
+      : costAtMost({ terms, requests: 1, tokens: { ...NO_TOKENS, ...tokens }, tools }, prices);
+  const made =
+    prices === null ? null : piecesOf({ choices, seconds }, pricesOf(prices, upstream, model, now));
+  let usd = made === null ? costOf({ input_uncached: input }) : 0n;
   let inputClass: ReservedClass = "input_uncached";
-  for (const written of prices === null ? [] : writtenClasses(prices, upstream, model, cachesLong, now)) {
+  for (const written of prices === null || made !== null
+    ? []
+    : writtenClasses(prices, upstream, model, cachesLong, now)) {
     const cost = costOf({ [written]: input });
     if (cost > usd) [usd, inputClass] = [cost, written];
   }
@@ -105,7 +112,7 @@ function boundPart(
       tokens: { input, cacheRead: input, cacheWrite: input, output: 0, all: input },
     },
     output: {
-      usd: costOf({ output }),
+      usd: made === null ? costOf({ output }) : costOf({}, made),
       tokens: { input: 0, cacheRead: 0, cacheWrite: 0, output, all: output },
     },
   };
@@ -126,7 +133,31 @@ function writtenClasses(
   now: number,
 ): readonly ReservedClass[] {
   if (cachesLong) return LASTING;
-  const found = model === null ? null : prices.find(upstream, model, now);
+  const found = pricesOf(prices, upstream, model, now);
   if (found === "free") return [];
   return found === null || found.classes.cacheWrite !== undefined ? USUAL : [];
+}
+
+function pricesOf(
+  prices: PriceBook,
+  upstream: string,
+  model: string | null,
+  now: number,
+): ReturnType<PriceBook["find"]> {
+  return model === null ? null : prices.find(upstream, model, now);
+}
+
+/** The length of a film whose request does not say it, in seconds. */
+const ASSUMED_SECONDS = 8;
+
+/** Returns what a model makes that is paid by number; null for one that is paid by tokens. */
+function piecesOf(
+  { choices, seconds }: Pick<RequestSize, "choices" | "seconds">,
+  found: ReturnType<PriceBook["find"]>,
+): Charge["tools"] | null {
+  if (found === null || found === "free") return null;
+  const { input, output, picture, videoSecond } = found.classes;
+  if (input !== undefined || output !== undefined) return null;
+  if (videoSecond !== undefined) return { [VIDEO_SECOND]: choices * (seconds ?? ASSUMED_SECONDS) };
+  return picture === undefined ? null : { [PICTURE]: choices };
 }

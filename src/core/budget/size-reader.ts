@@ -34,8 +34,17 @@ const OUTPUT_LIMITS: ReadonlySet<string> = new Set([
   "maxtokens",
 ]);
 
-/** Members at the top that say how many choices are generated; `best_of` generates all and returns the best. */
-const CHOICES: ReadonlySet<string> = new Set(["n", "best_of", "candidatecount", "candidate_count"]);
+/**
+ * Members at the top that say how many choices are generated; `best_of` generates all and returns the best. Imagen and Veo have theirs in
+ * `parameters`.
+ */
+const CHOICES: ReadonlySet<string> = new Set([
+  "n",
+  "best_of",
+  "candidatecount",
+  "candidate_count",
+  "samplecount",
+]);
 
 /** Members at the top that may make a request dearer, and what of its price they change. */
 const TERMS = { service_tier: "tier", speed: "speed", inference_geo: "region" } as const;
@@ -52,6 +61,7 @@ const SECTIONS: ReadonlySet<string> = new Set([
   "generationconfig",
   "generation_config",
   "inferenceconfig",
+  "parameters",
 ]);
 
 /** Deeper members that matter: those that hold a file, those in which everything is text for the model, and how long a cache is to last. */
@@ -106,6 +116,7 @@ export class SizeReader {
   #previous: string | null = null;
   #limit: number | null = null;
   #choices = 1;
+  #seconds: number | null = null;
   #thinking = 0;
   #prompts = 0;
   #cachesLong = false;
@@ -147,6 +158,8 @@ export class SizeReader {
       tier: this.#terms.service_tier,
       speed: this.#terms.speed,
       geo: this.#terms.inference_geo,
+      choices: this.#choices,
+      seconds: this.#seconds,
       parts: null,
     };
   }
@@ -331,13 +344,14 @@ export class SizeReader {
     if (name === "ttl" && this.#textFrom === 0) this.#takeLifetime(value);
     if (depth > 2 || value === "null") return;
     if (section === "thinking" || section === "reasoning") this.#takeReasoning(name, value);
-    else if (section === "extra_body" || /^(?:generation|inference)/.test(section))
+    else if (section === "extra_body" || /^(?:generation|inference|parameters)/.test(section))
       this.#takeTop(name, value);
   }
 
   #takeTop(name: string, value: string): void {
     if (OUTPUT_LIMITS.has(name)) this.#limit = larger(this.#limit, readCount(value));
     else if (CHOICES.has(name)) this.#choices = Math.max(this.#choices, readCount(value) ?? 1);
+    else if (name === "durationseconds") this.#seconds = larger(this.#seconds, readCount(value));
     else if (name === "previous_response_id") this.#previous = value;
     else if (name === "conversation") this.#unseen += 1;
     else if (name === "prompt_cache_retention") this.#takeLifetime(value);

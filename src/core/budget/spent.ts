@@ -4,8 +4,8 @@ import { priceCharge, type Missing } from "../price/charge-cost.ts";
 import { billOf, chargesOf, TOKEN_CLASSES, type Charge } from "../price/charge.ts";
 import { decimalOf, priceOf, type Decimal, type Money } from "../price/money.ts";
 import type { PriceBook } from "../price/price-book.ts";
-import type { RateClass } from "../price/rate-class.ts";
-import type { ExtraTokens } from "../usage/reading.ts";
+import { isPricedByNumber, type RateClass } from "../price/rate-class.ts";
+import { PICTURE, VIDEO_SECOND, type ExtraTokens } from "../usage/reading.ts";
 import type { BudgetClass, BudgetTerms } from "./kinds.ts";
 
 /** Tokens by the classes that a budget may count, and all of them. */
@@ -70,10 +70,17 @@ export function costAtMost(charge: Charge, prices: PriceBook): Money {
  */
 const ASSUMED_CALL: Decimal = decimalOf(0.03);
 
+/** The same of a picture and of a second of video: no less than any of OpenAI's and Google's costs (docs/budgets.md). */
+const ASSUMED_PIECES: ReadonlyMap<string, Decimal> = new Map([
+  [PICTURE, decimalOf(0.25)],
+  [VIDEO_SECOND, decimalOf(0.75)],
+]);
+
 /**
  * Returns what a charge costs, and what is assumed besides. Tokens without a price cost what they do at the dearest prices of the models
  * most like theirs (`PriceBook.assumed`); tokens that are not known are estimated by the size of the request, and all that they cost is
- * assumed: then only the fees of calls are known. Calls without a price cost {@link ASSUMED_CALL}, and change nothing about the tokens.
+ * assumed: then only the fees of calls are known. Calls without a price cost {@link ASSUMED_CALL}, pictures and films {@link ASSUMED_PIECES},
+ * and they change nothing about the tokens.
  */
 function costOf(charge: Charge, prices: PriceBook): { known: Money; assumed: Money; isUnpriced: boolean } {
   const { terms } = charge;
@@ -85,23 +92,24 @@ function costOf(charge: Charge, prices: PriceBook): { known: Money; assumed: Mon
   let [priced, fees] = [0n, 0n];
   for (const { class: name, amount } of lines) {
     priced += amount;
-    if (name === "web_search") fees += amount;
+    if (isPricedByNumber(name)) fees += amount;
   }
-  const { tokens, calls } = divideMissing(charge, missing);
+  const { tokens, fees: unknownFees } = divideMissing(charge, missing);
   const atLeast = tokens.length === 0 ? 0n : dearestCost(charge, tokens, prices);
-  const all = (atLeast > priced ? atLeast : priced) + priceOf(calls, ASSUMED_CALL, 0);
+  const all = (atLeast > priced ? atLeast : priced) + unknownFees;
   if (isUnknown) return { known: fees, assumed: all - fees, isUnpriced: false };
   return { known: priced, assumed: all - priced, isUnpriced: all > priced };
 }
 
-/** Divides what has no price: `tokens` is what concerns them, `calls` how many calls of tools there are. Of an unpriced model, no call has a price. */
-function divideMissing({ tools }: Charge, missing: readonly Missing[]): { tokens: Missing[]; calls: number } {
+/** Divides what has no price: `tokens` is what concerns them, `fees` what calls of tools cost. Of an unpriced model, no call has a price. */
+function divideMissing({ tools }: Charge, missing: readonly Missing[]): { tokens: Missing[]; fees: Money } {
   const isOfModel = missing.some(({ what }) => what === "model");
   const tokens = missing.filter(({ what }) => !Object.hasOwn(tools, what));
-  let calls = 0;
+  let fees = 0n;
   for (const [tool, count] of Object.entries(tools))
-    if (isOfModel || missing.some(({ what }) => what === tool)) calls += count;
-  return { tokens, calls };
+    if (isOfModel || missing.some(({ what }) => what === tool))
+      fees += priceOf(count, ASSUMED_PIECES.get(tool) ?? ASSUMED_CALL, 0);
+  return { tokens, fees };
 }
 
 /**

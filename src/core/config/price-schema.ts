@@ -2,7 +2,7 @@ import { checkModelPattern } from "../policy/model-pattern.ts";
 import type { Price, RateClass } from "../price/rate-class.ts";
 import { amount, dictionary, integer, list, object, shortOrObject, text } from "./shape.ts";
 
-/** Dollars per million tokens, or per thousand calls. More than ten times the dearest model. */
+/** Dollars per million tokens, per thousand calls, or for each picture and second. More than ten times the dearest model. */
 const MAX_PRICE = 10_000;
 
 /** Amounts of money have room for all of them (price/money.ts). */
@@ -35,6 +35,8 @@ const classes = {
   cacheWrite12h: price.describe("Input that is written to the cache for 12 hours."),
   output: price.describe("Output, reasoning included."),
   webSearch: price.describe("Web searches by the service itself, per thousand."),
+  picture: price.describe("Pictures of a model that reports no tokens, each."),
+  videoSecond: price.describe("Seconds of video, each."),
 };
 
 const CLASSES = Object.keys(classes) as RateClass[];

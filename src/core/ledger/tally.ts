@@ -133,7 +133,8 @@ export class Tally {
     if (isPlanUpstream(record.upstream)) this.plan_requests += 1;
     else if (isExtraUpstream(record.upstream)) this.extra_requests += 1;
     else if (isOwnUpstream(record.upstream)) this.own_requests += 1;
-    if (source.tokens === null) this.absent += 1;
+    // What is paid by number has no tokens that could be missing.
+    if (source.tokens === null) this.absent += source.usage === "none" ? 0 : 1;
     else if (source.usage !== "final") this.partial += 1;
     if (source.tokens !== null) this.#addTokens(source.tokens, source.tokens.reasoning);
     if (record.outcome === "cut") this.cut += 1;

@@ -134,7 +134,9 @@ export class UsageMetrics {
   #addUsage({ record, source }: CountedRequest, prices: PriceBook): void {
     const series = this.#seriesOf(record, source.model ?? record.model);
     const { tokens, usage } = source;
-    series.counts[tokens === null ? "absent" : usage === "final" ? "final" : "partial"] += 1;
+    // What is paid by number has no tokens that could be missing.
+    const isFinal = usage === "final" || usage === "none";
+    series.counts[isFinal ? "final" : tokens === null ? "absent" : "partial"] += 1;
     if (tokens !== null) addTokens(series, tokens, tokens.reasoning);
     const { own, extra } = chargesOf(source);
     series.cost += billOf(source) ?? 0n;

@@ -2,11 +2,18 @@ import { TOKEN_CLASSES, type Charge, type PriceTerms, type TokenClass } from "./
 import { findConditions, findFactors, type Condition, type Factor } from "./modifiers.ts";
 import { priceOf, type Decimal, type Money } from "./money.ts";
 import type { FoundPrices, PriceBook } from "./price-book.ts";
-import { MEDIA, type Medium, type RateClass } from "./rate-class.ts";
+import {
+  isPricedByNumber,
+  MEDIA,
+  PRICED_BY_NUMBER,
+  type Medium,
+  type PricedByNumber,
+  type RateClass,
+} from "./rate-class.ts";
 import { rateFor, type Rate } from "./rates.ts";
 
-/** What a line of a reckoning is for: tokens of a class in the ledger's terms, or calls of a tool of the service. */
-type LineClass = TokenClass | "web_search";
+/** What a line of a reckoning is for, in the ledger's terms: tokens of a class, or what is priced by number. */
+type LineClass = TokenClass | PricedByNumber;
 
 /** One line of a reckoning: `amount = count * rate * factors / per`. */
 export interface CostLine {
@@ -14,11 +21,11 @@ export interface CostLine {
   model: string;
   /** Whose price it is: `configuration`, or a provider of the price table. */
   source: string;
-  /** Tokens, or calls. */
+  /** Tokens, calls, pictures, or seconds. */
   count: number;
   /** Dollars for `per` of them. */
   rate: Decimal;
-  per: 1_000_000 | 1000;
+  per: 1_000_000 | 1000 | 1;
   /** True for a long-context price. */
   isLong: boolean;
   factors: readonly Factor[];
@@ -175,11 +182,13 @@ class Reckoning {
 
   #addTools(): void {
     for (const [tool, calls] of Object.entries(this.#charge.tools)) {
-      const rate = tool === "web_search" ? this.#found.classes.webSearch : undefined;
       if (calls === 0 || isFreeTool(tool, this.#found)) continue;
-      if (rate === undefined) this.#miss(tool);
-      else
-        this.#addLine({ class: "web_search", count: calls, rate: rate.base, per: 1000, isLong: false }, []);
+      const rate = isPricedByNumber(tool) ? this.#found.classes[PRICED_BY_NUMBER[tool].rateClass] : undefined;
+      if (rate === undefined || !isPricedByNumber(tool)) this.#miss(tool);
+      else {
+        const { per } = PRICED_BY_NUMBER[tool];
+        this.#addLine({ class: tool, count: calls, rate: rate.base, per, isLong: false }, []);
+      }
     }
   }
 
@@ -190,7 +199,7 @@ class Reckoning {
     const { from, provider } = this.#found;
     const factors = this.#discount(modifiers);
     const values = factors.map(({ value }) => value);
-    const amount = priceOf(line.count, line.rate, line.per === 1000 ? 3 : 6, values);
+    const amount = priceOf(line.count, line.rate, PLACES[line.per], values);
     const source = from === "table" ? (provider ?? from) : from;
     this.#lines.push({ ...line, model: this.#model, source, factors, amount });
     return amount;
@@ -205,6 +214,9 @@ class Reckoning {
     if (!this.#missing.some((one) => one.what === what)) this.#missing.push({ model: this.#model, what });
   }
 }
+
+/** The decimal places of what a price is for. */
+const PLACES: Readonly<Record<CostLine["per"], number>> = { 1_000_000: 6, 1000: 3, 1: 0 };
 
 /** Models whose only output is speech (https://ai.google.dev/gemini-api/docs/pricing). */
 const SPEAKS = /-tts(?:-|$)/;

@@ -7,6 +7,7 @@ import {
   billedCalls,
   findMedia,
   partsOf,
+  partWithoutTokens,
   unknownPart,
   type Part,
   type TokenSet,
@@ -105,6 +106,11 @@ const OTHER: Rest = { ...FURTHER, isOwn: false };
 export function chargesOf(record: ChargedRecord): { own: readonly Charge[]; extra: readonly Charge[] } {
   const { raw_usage: rawUsage } = record;
   if (record.billed_usd !== null) return NONE;
+  if (record.tokens === null && record.usage === "none")
+    return {
+      own: [chargeOf(record, partWithoutTokens(record), { ...FIRST, tools: billedCalls(record) })],
+      extra: [],
+    };
   if (record.tokens === null)
     return {
       own: [chargeOf(record, unknownPart(record), { ...FIRST, tools: billedCalls(record) })],
@@ -150,7 +156,8 @@ export function billOf({ billed_usd: billed }: Pick<SummableRecord, "billed_usd"
 
 /** How sure the tokens of a request are. */
 function certaintyOf({ tokens, usage, flags }: ChargedRecord): PriceTerms["certainty"] {
-  if (tokens === null) return "unknown";
+  // What is paid by number was counted, and has no tokens.
+  if (tokens === null) return usage === "none" ? "exact" : "unknown";
   return usage === "final" && !flags.includes("extra_cut_short") ? "exact" : "lower_bound";
 }
 

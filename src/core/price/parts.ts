@@ -77,6 +77,11 @@ export function unknownPart(record: Used): Part {
   return { model: model ?? alias ?? requested, tokens, isSum: false };
 }
 
+/** Returns the part of a request that is paid by number alone. */
+export function partWithoutTokens({ model, alias, model_requested: requested }: Used): Part {
+  return { model: model ?? alias ?? requested, tokens: NO_TOKENS, isSum: false };
+}
+
 /** Returns the class of the reserved input. A record of an earlier version has none. */
 function classOf({ reserved_class: reserved }: Used): ReservedClass {
   return RESERVED_CLASSES.find((name) => name === reserved) ?? "input_uncached";

@@ -26,6 +26,7 @@ export function createFormScanner(contentType: string): RequestScanner | null {
  */
 class FormScanner implements RequestScanner {
   readonly background = null;
+  readonly videoSeconds = null;
   readonly prompt = null;
   /** What precedes a part's head. */
   readonly #delimiter: Buffer;

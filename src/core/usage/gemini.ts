@@ -5,10 +5,10 @@ import { GROUNDING, SEARCH_STEP, Searches } from "./gemini/searches.ts";
 import { readResourceId } from "./gemini/resource-id.ts";
 import { isCounting, isZero, readGeminiUsage } from "./gemini/usage.ts";
 import { MAX_ELEMENTS, TEXT, type Selection } from "./json/json-scanner.ts";
-import type { Flag, MeterReading, Outcome } from "./reading.ts";
+import { PICTURE, type Flag, type MeterReading, type Outcome } from "./reading.ts";
 import type { ChunkType } from "./sse/chunk-scanner.ts";
 import { toTokens } from "./tokens.ts";
-import { TEXT_BYTES, USAGE_BYTES, createReading, toUsageState } from "./usage-format.ts";
+import { TEXT_BYTES, USAGE_BYTES, chargeByNumber, createReading, toUsageState } from "./usage-format.ts";
 import type { UntypedFormat, UsageCollector } from "./usage-format.ts";
 
 const CANDIDATE: Selection = {
@@ -128,13 +128,17 @@ export const GEMINI_FORMAT: UntypedFormat = {
     ...INTERACTION,
     response: RESPONSE,
     name: TEXT_BYTES,
-    predictions: [{ embeddings: { statistics: { token_count: 16 } } }],
+    predictions: [{ embeddings: { statistics: { token_count: 16 } }, mimeType: TEXT_BYTES }],
   },
   hasLists: true,
   hasPlainChunks: false,
   hasBareErrors: true,
   createCollector: () => new GeminiCollector(),
 };
+
+function isPicture({ mimeType }: JsonObject): boolean {
+  return asText(mimeType)?.startsWith("image/") === true;
+}
 
 class GeminiCollector implements UsageCollector {
   #hasContent = false;
@@ -157,6 +161,8 @@ class GeminiCollector implements UsageCollector {
   #isCountedAtStop = false;
   /** The body is a cached content. */
   #isStored = false;
+  /** How many pictures Imagen has made. One that was withheld has a reason in place of a type, and is not billed. */
+  #pictures = 0;
   readonly #flags = new Set<Flag>();
   readonly #searches = new Searches();
   #isDone = false;
@@ -218,6 +224,8 @@ class GeminiCollector implements UsageCollector {
     reading.server_tools = this.#isStored ? { [CACHE_STORAGE]: 1 } : this.#searches.calls;
     reading.raw_usage = rawUsage;
     reading.flags = [...flags];
+    if (tokens === null && this.#pictures > 0 && !this.#hasFailed)
+      chargeByNumber(reading, PICTURE, this.#pictures);
     return reading;
   }
 
@@ -276,9 +284,10 @@ class GeminiCollector implements UsageCollector {
     if (isObject(fields["usage"])) this.#addUsage(fields["usage"]);
   }
 
-  /** Embeddings of Vertex's `predict` are counted one by one. */
+  /** Embeddings of Vertex's `predict` are counted one by one, and so are pictures. */
   #addPredictions(predictions: unknown): void {
     if (!Array.isArray(predictions)) return;
+    this.#pictures = predictions.filter((one) => isPicture(asObject(one))).length;
     const counts = predictions.flatMap((one) => {
       const statistics = asObject(asObject(asObject(one)["embeddings"])["statistics"]);
       return asCount(statistics["token_count"]) ?? [];

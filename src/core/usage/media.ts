@@ -1,15 +1,23 @@
 import { isObject, type JsonObject } from "../json.ts";
-import { TEXT_BYTES, USAGE_BYTES, createReading, toUsageState } from "./usage-format.ts";
+import { TEXT_BYTES, USAGE_BYTES, chargeByNumber, createReading, toUsageState } from "./usage-format.ts";
 import type { TypedFormat, UsageCollector } from "./usage-format.ts";
 import { ERROR_FIELDS, readErrorType } from "./errors.ts";
-import { asText, removeSentences } from "./fields.ts";
+import { asObject, asText, removeSentences } from "./fields.ts";
 import { readInclusiveUsage } from "./inclusive-usage.ts";
 import { TEXT, type Selection } from "./json/json-scanner.ts";
-import type { Flag, MeterReading, Outcome } from "./reading.ts";
+import { PICTURE, type Flag, type MeterReading, type Outcome } from "./reading.ts";
 import { hasCounts } from "./sent-counts.ts";
 import { hasInput, toTokens } from "./tokens.ts";
 
-const BODY: Selection = { ...ERROR_FIELDS, model: TEXT_BYTES, usage: USAGE_BYTES };
+/** So much is kept of a picture that it can be told from a null. */
+const NULL_BYTES = 4;
+
+const BODY: Selection = {
+  ...ERROR_FIELDS,
+  model: TEXT_BYTES,
+  usage: USAGE_BYTES,
+  data: [{ b64_json: NULL_BYTES, url: NULL_BYTES }],
+};
 
 /** The events that end a stream, and have its usage. */
 const LAST_EVENTS: readonly string[] = [
@@ -21,7 +29,7 @@ const LAST_EVENTS: readonly string[] = [
 
 /**
  * OpenAI's images and audio (docs/wire.md section 7): usage with the names of the Responses API, at the top of a body or of the last event. Whisper
- * reports seconds in its place, which are no tokens; many models report nothing.
+ * reports seconds in its place, which are no tokens; many models report nothing. Then pictures are counted.
  */
 export const MEDIA_FORMAT: TypedFormat = {
   event: { ...BODY, type: TEXT_BYTES, delta: TEXT },
@@ -33,12 +41,18 @@ export const MEDIA_FORMAT: TypedFormat = {
   createCollector: () => new MediaCollector(),
 };
 
+/** True for an element of `data` that has a picture, or the address of one. What is too long to keep is undefined. */
+function isPicture(element: JsonObject): boolean {
+  return ["b64_json", "url"].some((name) => Object.hasOwn(element, name) && element[name] !== null);
+}
+
 class MediaCollector implements UsageCollector {
   readonly hasContent = false;
   #outcome: Outcome = "cut";
   #errorType: string | null = null;
   #model: string | null = null;
   #usage: JsonObject | null = null;
+  #pictures = 0;
 
   addEvent(type: string, fields: JsonObject): void {
     if (type === "error") this.#fail(fields);
@@ -67,6 +81,7 @@ class MediaCollector implements UsageCollector {
     reading.tokens = tokens;
     reading.raw_usage = usage;
     reading.flags = [...flags];
+    if (usage === null && this.#pictures > 0) chargeByNumber(reading, PICTURE, this.#pictures);
     return reading;
   }
 
@@ -74,6 +89,8 @@ class MediaCollector implements UsageCollector {
     this.#outcome = "completed";
     this.#model = asText(fields["model"]);
     if (isObject(fields["usage"])) this.#usage = removeSentences(fields["usage"]);
+    const { data } = fields;
+    if (Array.isArray(data)) this.#pictures = data.filter((one) => isPicture(asObject(one))).length;
   }
 
   #fail(fields: JsonObject): void {

@@ -217,8 +217,8 @@ function markWebPage(reading: MeterReading): void {
   if (reading.outcome === "error") reading.error_type ??= WEB_PAGE;
 }
 
-/** Without tokens nothing counts, unless a later fetch brings them. */
+/** Without tokens nothing counts, unless a later fetch brings them, or pictures are paid by number. */
 export function spendOf({ tokens, usage }: MeterReading, route: Spend): Spend {
   if (usage === "pending") return "attach_by_response_id";
-  return tokens === null ? "never" : route;
+  return tokens === null && usage !== "none" ? "never" : route;
 }

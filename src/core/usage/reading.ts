@@ -21,7 +21,7 @@ export type Outcome =
  *   contradicts itself, as the flags say
  * - `absent`: the service sent none; unknown, not zero
  * - `pending`: a background response that is still running; a later fetch of the same id brings its usage
- * - `none`: the route has no usage (model list, token counting)
+ * - `none`: there are no tokens: on a route without usage (model list, token counting), and where pictures are paid by number
  */
 export type UsageState = "final" | "partial" | "absent" | "pending" | "none";
 
@@ -40,6 +40,10 @@ export const WEB_PAGE = "web_page";
 
 /** The flag of a response that was only prepared (`generate: false` on a WebSocket). */
 export const WARMUP = "warmup";
+
+/** What is made without tokens and paid by number, by its name in `server_tools`. */
+export const PICTURE = "picture";
+export const VIDEO_SECOND = "video_second";
 
 /** The flag of usage that is the sum of many requests. Their sizes are known only as far as {@link PromptSizes} says. */
 export const SUMMED = "summed";
@@ -156,7 +160,7 @@ export interface MeterReading extends CacheMiss {
   inference_geo: string | null;
   tokens: Tokens | null;
   extra: ExtraTokens[];
-  /** Calls of the service's own tools, e.g. `{ web_search: 2 }`. */
+  /** Calls of the service's own tools, e.g. `{ web_search: 2 }`; pictures and seconds of video, where they are paid by number. */
   server_tools: Record<string, number>;
   /** What the service says that it charged, in US dollars: a decimal number such as `0.0042`. null unless the response has ended. */
   billed_usd: string | null;

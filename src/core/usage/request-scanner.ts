@@ -12,6 +12,8 @@ export interface RequestScanner {
   readonly model: string | null;
   readonly stream: boolean | null;
   readonly background: boolean | null;
+  /** How long the films are together that it asks for, in seconds; null where it does not say. */
+  readonly videoSeconds: number | null;
   /** The hashes of the prompt, once the body is complete; null before, and where they are not read. */
   readonly prompt: Prompt | null;
 }
@@ -26,6 +28,7 @@ export function createRequestScanner(hashing: Hashing | null = null): RequestSca
  * 2.5 µs for 2 KB and 0.75 ms for 1 MB of code in JSON, where JSON.parse takes 3 µs and 2 ms.
  */
 class JsonRequestScanner implements RequestScanner {
+  readonly videoSeconds = null;
   readonly #hasher: PromptHasher | null;
   readonly #json: JsonScanner;
   #prompt: Prompt | null = null;

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../json.ts";
 import type { Selection } from "./json/json-scanner.ts";
 import type { TextMembers } from "./streamed-text.ts";
-import type { Flag, MeterReading, Outcome, Tokens, UsageState } from "./reading.ts";
+import type { Flag, MeterReading, Outcome, PICTURE, Tokens, UsageState, VIDEO_SECOND } from "./reading.ts";
 
 /** Collects the usage of one response from the parts that its format selects. */
 export interface UsageCollector {
@@ -140,4 +140,14 @@ export function createReading(outcome: Outcome, usage: UsageState): MeterReading
     output_file: null,
     spend: "never",
   };
+}
+
+/** Says of a response without usage what it was charged for in place of tokens. */
+export function chargeByNumber(
+  reading: MeterReading,
+  name: typeof PICTURE | typeof VIDEO_SECOND,
+  count: number,
+): void {
+  reading.usage = "none";
+  reading.server_tools = { ...reading.server_tools, [name]: count };
 }

@@ -21,6 +21,7 @@ import {
 } from "../../core/misses/conversations.ts";
 import type { Hashing } from "../../core/misses/part-hasher.ts";
 import type { Dialect, MeterReading } from "../../core/usage/reading.ts";
+import { chargeFilms } from "../../core/usage/gemini/film-scanner.ts";
 import { createPathScanner } from "../../core/usage/gemini/path-scanner.ts";
 import { createRequestScanner, type RequestScanner } from "../../core/usage/request-scanner.ts";
 import { createFormScanner } from "../../core/usage/form-scanner.ts";
@@ -337,6 +338,7 @@ export class Exchange {
     }
     this.#isRecorded = true;
     const { batch, running } = this.#books;
+    chargeFilms(reading, this.#scan?.videoSeconds ?? null);
     const record = this.#compose(this.#withMiss(reading), bytesOut, cutBy);
     this.tap?.end(record);
     // Where it is the only one that runs, no other can end in this turn.

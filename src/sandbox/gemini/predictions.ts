@@ -1,4 +1,5 @@
 import { readGooglePath } from "../../core/http/gemini/google-path.ts";
+import { asCount, asObject } from "../../core/usage/fields.ts";
 import type { ApiRequest, ApiResponse, RouteState } from "../api.ts";
 import { ApiError } from "../errors.ts";
 import { createMessage } from "../messages.ts";
@@ -8,9 +9,15 @@ import { makeId } from "../ids.ts";
 const PIXEL =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-/** `:predict`: a picture for each instance. It has no usage. */
-export function predict(): ApiResponse {
-  return { body: { predictions: [{ mimeType: "image/png", bytesBase64Encoded: PIXEL }] } };
+/** More pictures than Imagen makes at once are one. */
+const MOST_PICTURES = 8;
+
+/** `:predict`: as many pictures as the request asks for. It has no usage. */
+export function predict({ body }: ApiRequest): ApiResponse {
+  const { sampleCount } = asObject(body["parameters"]);
+  const count = asCount(sampleCount) ?? 1;
+  const picture = { mimeType: "image/png", bytesBase64Encoded: PIXEL };
+  return { body: { predictions: Array.from({ length: count > MOST_PICTURES ? 1 : count }, () => picture) } };
 }
 
 /** `:rawPredict` and `:streamRawPredict` of Anthropic's models: the Messages API, with the model in the path and the version in the body. */

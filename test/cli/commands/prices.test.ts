@@ -233,3 +233,37 @@ test("prices of a record that a plan paid say what it would have cost with a key
   assert.match((await prices("--record", "failed")).stdout, /^cost +free: /m);
   assert.equal((await read("failed")).worth.amountUsd, "0");
 });
+
+test("prices of pictures and of video are for one each, also in an example", async (t) => {
+  const run = prepare(t, {
+    ...CONFIG,
+    prices: { "imagen-*": { picture: 0.04 }, "veo-*": { videoSecond: 0.4 } },
+  });
+  const imagen = await run("imagen-4.0-generate-001", "--upstream", "anthropic");
+  assert.match(imagen.stdout, /\npictures +0\.04 +each\n/);
+  assert.match(imagen.stdout, /\npictures +1 +0\.04 +1 +0\.875 \(discount\) +\$0\.035\n/);
+  const veo = await run("veo-3.1-generate-001", "--upstream", "europe");
+  assert.match(veo.stdout, /\nseconds of video +0\.4 +each\n/);
+  const asked = await run("veo-3.1-generate-001", "--upstream", "europe", "--json");
+  const { prices } = parseJsonOutput(asked.stdout) as { prices: object[] };
+  assert.deepEqual(prices, [{ class: "videoSecond", usd: "0.4", per: 1, tiers: [] }]);
+});
+
+test("prices of a record of pictures has them line by line", async (t) => {
+  const record = usageRecord({
+    ts: "2026-11-20T12:00:00.000Z",
+    upstream: "gateway",
+    route: "/images/generations",
+    model: null,
+    model_requested: "house-draws",
+    usage: "none",
+    tokens: null,
+    server_tools: { picture: 3 },
+  });
+  const directory = scratchDirectory(t);
+  writeFileSync(join(directory, "2026-11-20.ndjson"), `${JSON.stringify(record)}\n`, { mode: 0o600 });
+  const run = prepare(t, { ...CONFIG, ledger: { directory }, prices: { "house-*": { picture: 0.08 } } });
+  const { stdout, code } = await run("--record", record.id);
+  assert.equal(code, 0);
+  assert.match(stdout, /\npictures +3 +0\.08 +1 +\$0\.24\n/);
+});

@@ -34,7 +34,7 @@ test("an image's usage has tokens, whatever the picture's size", () => {
 });
 
 for (const [what, body] of [
-  ["an image of DALL-E", { created: 1, data: [{ url: "https://x.example/1.png" }] }],
+  ["a response without a picture", { created: 1, data: [{ b64_json: null }] }],
   ["a transcript without usage", { text: "hello" }],
   ["a usage of null", { text: "hello", usage: null }],
   ["a usage of nothing", { text: "hello", usage: {} }],
@@ -43,6 +43,30 @@ for (const [what, body] of [
     const reading = readBody(body, jsonSetup(MEDIA));
     assert.deepEqual([reading.outcome, reading.usage, reading.tokens], ["completed", "absent", null]);
     assert.deepEqual(reading.flags, []);
+  });
+
+for (const [what, body] of [
+  [
+    "addresses",
+    {
+      created: 1,
+      data: [{ url: "https://x.example/1.png", b64_json: null }, { url: "https://x.example/2.png" }],
+    },
+  ],
+  [
+    "base64",
+    { created: 1, data: [{ b64_json: "A".repeat(300_000) }, { b64_json: "AAAA", revised_prompt: "x" }] },
+  ],
+] as const)
+  test(`pictures that come without usage are counted: ${what}`, () => {
+    const reading = readBody(body, jsonSetup(MEDIA));
+    assertInvariants(reading);
+    assert.deepEqual(
+      [reading.outcome, reading.usage, reading.spend, reading.tokens, reading.server_tools],
+      ["completed", "none", "count", null, { picture: 2 }],
+    );
+    const cut = readBody(JSON.stringify(body).slice(0, -1), jsonSetup(MEDIA), false);
+    assert.deepEqual([cut.outcome, cut.usage, cut.server_tools], ["cut", "absent", {}]);
   });
 
 test("a transcript's usage has tokens of sound", () => {

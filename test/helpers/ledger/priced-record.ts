@@ -15,7 +15,7 @@ export const PRICES = priceBook(
   {
     "house-*": [
       { input: 3, output: 15 },
-      { from: "2026-11-10", input: 2, cacheRead: 0.2, output: 10 },
+      { from: "2026-11-10", input: 2, cacheRead: 0.2, output: 10, picture: 0.04, videoSecond: 0.4 },
     ],
   },
 );
@@ -99,6 +99,7 @@ export const pricedRecord: fc.Arbitrary<UsageRecord> = fc
       {},
       { web_search: 2 },
       { code_execution: 1 },
+      { picture: 3, video_second: 8 },
       JSON.parse('{"__proto__":3}') as object,
     ),
     billed_usd: fc.constantFrom(null, null, null, "0.0123"),
@@ -114,6 +115,9 @@ export const pricedRecord: fc.Arbitrary<UsageRecord> = fc
     sizes: fc.option(sizes, { nil: NO_SIZES }),
     raw_usage: fc.constantFrom(null, { input_tokens_details: { audio_tokens: 3 } }),
   })
-  .map(({ sizes: known, ...changes }) =>
-    usageRecord({ ...changes, ...known } as unknown as Partial<UsageRecord>),
-  );
+  .map(({ sizes: known, ...changes }) => {
+    // Pictures that have no tokens are paid by number.
+    const isByNumber = changes.tokens === null && "picture" in changes.server_tools;
+    const usage = isByNumber ? "none" : changes.usage;
+    return usageRecord({ ...changes, usage, ...known } as unknown as Partial<UsageRecord>);
+  });

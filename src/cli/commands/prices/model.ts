@@ -3,7 +3,7 @@ import { formatConfigPath } from "../../../core/config/problem.ts";
 import type { DearestPrices } from "../../../core/price/dearest.ts";
 import { formatDecimal, type Decimal } from "../../../core/price/money.ts";
 import type { FoundPrices } from "../../../core/price/price-book.ts";
-import { RATE_CLASSES, type RateClass } from "../../../core/price/rate-class.ts";
+import { perOf, RATE_CLASSES, type RateClass } from "../../../core/price/rate-class.ts";
 import { formatCommand } from "../../../core/text/shell-words.ts";
 import { CLASS_TITLES, formatCostLines } from "../../prices/cost-rows.ts";
 import { documentCost } from "../../prices/cost-document.ts";
@@ -33,10 +33,16 @@ const TITLES: Readonly<Record<RateClass, string>> = {
   cacheWrite12h: CLASS_TITLES.cache_write_12h,
   output: CLASS_TITLES.output,
   webSearch: CLASS_TITLES.web_search,
+  picture: CLASS_TITLES.picture,
+  videoSecond: CLASS_TITLES.video_second,
 };
 
-/** How many of a class its price is for. */
-const perOf = (rateClass: RateClass) => (rateClass === "webSearch" ? 1000 : 1_000_000);
+/** What a price is for. */
+const UNITS: Readonly<Record<ReturnType<typeof perOf>, string>> = {
+  1_000_000: "1M tokens",
+  1000: "1,000 calls",
+  1: "each",
+};
 
 /** Prints what a model costs, and an example, line by line. */
 export function printModel(shown: ShownModel): void {
@@ -114,7 +120,7 @@ function priceRows({ classes }: FoundPrices): string[][] {
   return RATE_CLASSES.flatMap((name) => {
     const rate = classes[name];
     if (rate === undefined) return [];
-    const unit = name === "webSearch" ? "1,000 calls" : "1M tokens";
+    const unit = UNITS[perOf(name)];
     const tiers = rate.tiers.map(({ above, price }) => [
       "",
       formatDecimal(price),

@@ -18,7 +18,7 @@ export const CERTAINTY: Readonly<Record<UsageState, string>> = {
   partial: "The response was cut off: the tokens are a lower bound.",
   absent: "The service reported no usage: the tokens are unknown, and not 0.",
   pending: "The response is still running in the background; a later fetch brings its usage.",
-  none: "This route has no usage.",
+  none: "Its cost does not depend on tokens.",
 };
 
 /** Who ended a response early, in words. */
@@ -40,6 +40,8 @@ export const COST_LINES = {
   cache_write_ttl_unknown: "written to the cache",
   output: "output",
   web_search: "web searches",
+  picture: "pictures",
+  video_second: "seconds of video",
 } as const;
 
 /** Why requests are refused most often: by rules, and because the upstream cannot be reached (docs/refusals.md). */

@@ -30,7 +30,7 @@ export class LedgerUsage {
     const model = modelOf(request);
     const sums = this.#sumsOf(record.ts, record.upstream, model);
     sums.requests += 1;
-    if (source.tokens === null) sums.absent += 1;
+    if (source.tokens === null) sums.absent += source.usage === "none" ? 0 : 1;
     else if (source.usage !== "final") sums.partial += 1;
     if (source.tokens !== null) addTokens(sums, source.tokens);
     if (cost?.kind === "priced") sums.cost += cost.amount;

@@ -1,4 +1,5 @@
 import type { RequestScanner } from "../request-scanner.ts";
+import { FilmScanner } from "./film-scanner.ts";
 
 /** What is asked for a stream in a path of Google's or Bedrock's API. */
 const STREAMING: ReadonlySet<string | null> = new Set([
@@ -16,10 +17,12 @@ export function createPathScanner({
   model: string;
   action: string | null;
 }): RequestScanner {
+  if (action === "predictLongRunning") return new FilmScanner(model);
   return {
     model,
     stream: STREAMING.has(action),
     background: null,
+    videoSeconds: null,
     prompt: null,
     feed,
   };

@@ -122,7 +122,8 @@ function withDigits(dollars: string, digits: number): string {
 
 function priceOf({ usd, per, factors }: CostLine): string {
   const times = factors.map(({ what, value }) => ` × ${value} (${what})`);
-  return `${withDigits(usd, 2)} per ${formatCompact(per)}${times.join("")}`;
+  const unit = per === 1 ? "each" : `per ${formatCompact(per)}`;
+  return `${withDigits(usd, 2)} ${unit}${times.join("")}`;
 }
 
 function row([name = "", ...cells]: readonly string[]): HTMLElement {

@@ -270,3 +270,30 @@ test("adds up the embeddings that Vertex counts one by one", () => {
   const many = readBody({ predictions: Array.from({ length: 200 }, () => one(1)) }, JSON_BODY);
   assert.deepEqual([many.tokens?.total, many.flags], [128, ["extra_cut_short"]]);
 });
+
+const picture = { mimeType: "image/png", bytesBase64Encoded: "A".repeat(5_000) };
+const withheld = { raiFilteredReason: "withheld by a filter" };
+
+test("counts the pictures of Imagen, which have no tokens, and none that was withheld", () => {
+  for (const [predictions, usageState, spend, made] of [
+    [[picture, picture, { gcsUri: "gs://b/1.png", mimeType: "image/jpeg" }], "none", "count", { picture: 3 }],
+    [[picture, withheld], "none", "count", { picture: 1 }],
+    [[withheld], "absent", "never", {}],
+    [[{ mimeType: "audio/wav", audioContent: "AAAA" }], "absent", "never", {}],
+    [[], "absent", "never", {}],
+  ] as const) {
+    const reading = readBody({ predictions }, JSON_BODY);
+    assert.deepEqual(
+      [reading.outcome, reading.usage, reading.spend, reading.tokens, reading.server_tools],
+      ["completed", usageState, spend, null, made],
+    );
+  }
+});
+
+test("counts no pictures of a response that was cut, or has an error", () => {
+  const body = { predictions: [picture] };
+  const cut = readBody(JSON.stringify(body).slice(0, -1), JSON_BODY, false);
+  assert.deepEqual([cut.outcome, cut.usage, cut.server_tools], ["cut", "absent", {}]);
+  const failed = readBody({ ...body, error: { code: 500, status: "INTERNAL" } }, JSON_BODY);
+  assert.deepEqual([failed.outcome, failed.usage, failed.server_tools], ["error", "absent", {}]);
+});

@@ -1,6 +1,7 @@
 import { SANDBOX_UPSTREAM } from "../../../../core/config/names.ts";
 import { COST_LINES } from "../../../../core/ledger/explain/record-words.ts";
 import type { UsageRecord } from "../../../../core/ledger/record.ts";
+import type { CostLine } from "../../../../core/price/charge-cost.ts";
 import type { Cost } from "../../../../core/price/cost.ts";
 import { formatDecimal, formatDollars, formatMoney } from "../../../../core/price/money.ts";
 import { toPrintable } from "../../../../core/text/printable.ts";
@@ -76,12 +77,18 @@ export function describeAmount(cost: Cost): string {
   }
 }
 
+const PER: Readonly<Record<CostLine["per"], string>> = {
+  1_000_000: "per million",
+  1000: "per thousand",
+  1: "each",
+};
+
 /** Prices without factors have no column for them. */
 function rowsOf(cost: Exclude<Cost, { kind: "unknown" }>): string[][] {
   const rows = cost.lines.map((line) => [
     COST_LINES[line.class],
     formatNumber(line.count),
-    `$${formatDecimal(line.rate)} per ${line.per === 1000 ? "thousand" : "million"}${line.isLong ? " (long context)" : ""}`,
+    `$${formatDecimal(line.rate)} ${PER[line.per]}${line.isLong ? " (long context)" : ""}`,
     line.factors.map(({ what, value }) => `${formatDecimal(value)} (${toPrintable(what)})`).join(", "),
     `$${formatMoney(line.amount)}`,
   ]);

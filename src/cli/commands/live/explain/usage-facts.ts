@@ -4,6 +4,7 @@ import type { UsageRecord } from "../../../../core/ledger/record.ts";
 import { describeMiss, habitFor } from "../../../../core/misses/reasons.ts";
 import { formatDollars } from "../../../../core/price/money.ts";
 import { toPrintable } from "../../../../core/text/printable.ts";
+import { PICTURE, VIDEO_SECOND } from "../../../../core/usage/reading.ts";
 import { CERTAINTY } from "../../../../core/ledger/explain/record-words.ts";
 import { formatShare } from "../../../prices/format-cost.ts";
 import type { Fact } from "../../../terminal/facts.ts";
@@ -13,17 +14,18 @@ import type { ExaminedRequest } from "./examine.ts";
 /** Says what a request used, and how certain that is. */
 export function usageFacts(request: ExaminedRequest): Fact[] {
   const { record, source, before, kind, cost, countedFor } = request;
-  const { tokens } = source;
+  const { tokens, usage } = source;
+  const isByNumber = usage === "none";
   if (kind === "failed") return [["used", "nothing: it counts as failed, without a cost"]];
   if (cost === null) return [["used", describeOther(countedFor?.id ?? null)]];
   const facts: (Fact | false)[] = [
     ...(tokens === null ? [] : countFacts(tokens)),
     ...source.extra.map((set): Fact => ["", describeExtra(set)]),
-    ...Object.entries(source.server_tools).map(([name, calls]): Fact => [
-      "",
-      `${name}: ${pluralize(calls, "call")}`,
+    ...Object.entries(source.server_tools).map(([name, count], at): Fact => [
+      isByNumber && at === 0 ? "used" : "",
+      describeCalls(name, count),
     ]),
-    [tokens === null ? "used" : "certainty", describeCertainty(request)],
+    [tokens === null && !isByNumber ? "used" : "certainty", describeCertainty(request)],
     ...estimateFacts(record, source.usage),
     source.id !== record.id && ["", `a later fetch brought the usage: tollkeeper explain ${source.id}`],
     source.flags.length > 0 && [
@@ -34,6 +36,12 @@ export function usageFacts(request: ExaminedRequest): Fact[] {
     ...missFacts(request),
   ];
   return facts.filter((fact) => fact !== false);
+}
+
+function describeCalls(name: string, count: number): string {
+  if (name === PICTURE) return pluralize(count, "picture");
+  if (name === VIDEO_SECOND) return `${pluralize(count, "second")} of video`;
+  return `${name}: ${pluralize(count, "call")}`;
 }
 
 /** A background response counts once. */
