@@ -4,6 +4,7 @@ import { keyNameOfTool } from "../core/policy/tool-access.ts";
 import { resolveKeyRef } from "../core/policy/configured-keys.ts";
 import type { UsageRecord } from "../core/ledger/record.ts";
 import { summarize, type Client, type TestRequest, type TestResponse } from "./client.ts";
+import type { KnownKeys } from "./signature.ts";
 import type { RecordedRequest, RecordingUpstream, Responder } from "./recording-upstream.ts";
 
 /** A running tollkeeper that requests can be sent to. */
@@ -18,6 +19,8 @@ export interface IsolatedProxy extends RunningProxy {
   config: Config;
   /** Returns the made-up value of the key with this name. */
   keyNamed(name: string): string;
+  /** The made-up access keys that sign requests to Amazon Bedrock. */
+  accessKeys: KnownKeys;
   /** A registered local token. */
   token: string;
   /** Returns every record of the ledger, oldest first. */

@@ -92,6 +92,7 @@ async function startDefectivePath(t: TestContext, { front = {}, back = {}, recor
     upstream,
     config: gate.gate.settings.config,
     token,
+    accessKeys: { accessKeyId: "", secretAccessKey: "", sessionToken: null },
     keyNamed: (name: string) => (name === "codex" ? CODEX_KEY : TEST_KEY),
     records: () => Promise.resolve(records?.(recorded) ?? [...recorded]),
   };

@@ -1,6 +1,7 @@
 import { programVersion } from "../../adapters/program.ts";
 import type { IsolatedProxy } from "../../check/guarantee.ts";
 import { GUARANTEES, runGuarantees, type GuaranteeResult } from "../../check/guarantees.ts";
+import { OWN_KEYS, SIGNED } from "../../check/guarantees/other-credentials.ts";
 import { DAEMON_GUARANTEES } from "../../check/guarantees/refusals.ts";
 import { measureOverhead } from "../../check/overhead.ts";
 import type { Comparison, Overhead, Percentiles, SampleCounts } from "../../check/overhead.ts";
@@ -19,6 +20,7 @@ import { loadConfig, resolveConfigPath } from "../load-config.ts";
 import { EXIT, hasColours, printJson, printStyled } from "../terminal/console.ts";
 import { withProgramName } from "../terminal/program-name.ts";
 import { formatTable } from "../terminal/table.ts";
+import { hasOtherCredential, isolateCredentials } from "./check/isolate-config.ts";
 import { openIsolatedProxy } from "./check/isolated-proxy.ts";
 
 /** Time limit for each guarantee, far more than any of them takes. */
@@ -58,11 +60,12 @@ export const command: Command<ReportArguments> = {
 
 async function check(path: string, config: Config, daemon: DaemonStatus | null): Promise<CheckReport> {
   const { log, lastError } = trackLastError(SILENT, systemClock);
+  const others = await checkOtherCredentials(config, log);
   const proxy = await openIsolatedProxy(config, log);
   try {
     const limitMs = LIMIT_MS + config.abort.graceMs;
     const { port, upstream } = proxy;
-    const checks = await runGuarantees<IsolatedProxy>(GUARANTEES, port, proxy, limitMs);
+    const checks = [...(await runGuarantees<IsolatedProxy>(GUARANTEES, port, proxy, limitMs)), ...others];
     const canMeasure = checks.every(({ isOk }) => isOk);
     return {
       version: programVersion(),
@@ -72,6 +75,22 @@ async function check(path: string, config: Config, daemon: DaemonStatus | null):
       daemon: daemon === null ? null : await checkDaemon(daemon),
       lastError: lastError(() => false)?.message ?? null,
     };
+  } finally {
+    await proxy.close();
+  }
+}
+
+/** Checks the upstreams whose requests are signed, or carry the keys of tools, on a request path that has only these. */
+async function checkOtherCredentials(config: Config, log: Log): Promise<GuaranteeResult[]> {
+  const found = Object.values(config.upstreams).filter(hasOtherCredential);
+  if (found.length === 0) return [];
+  const guarantees = [
+    ...(found.some(({ auth }) => auth === "sigv4") ? [SIGNED] : []),
+    ...(found.some(({ credential }) => credential === "client") ? [OWN_KEYS] : []),
+  ];
+  const proxy = await openIsolatedProxy(config, log, isolateCredentials);
+  try {
+    return await runGuarantees<IsolatedProxy>(guarantees, proxy.port, proxy, LIMIT_MS);
   } finally {
     await proxy.close();
   }
