@@ -40,7 +40,7 @@ export {
   type LedgerDay,
 } from "./ledger-file/closed-days/list-days.ts";
 export { readRollup } from "./ledger-file/closed-days/rollup-file.ts";
-export { findById } from "./ledger-file/find-by-id.ts";
+export { findByBeginning, findById } from "./ledger-file/find-by-id.ts";
 export { findCreated } from "./ledger-file/find-created.ts";
 export { freeBytes } from "./ledger-file/free-bytes.ts";
 export { listLedgerFiles, type LedgerFile } from "./ledger-file/list-files.ts";

@@ -34,6 +34,7 @@ interface UsageArguments extends PeriodArguments {
   csv?: boolean | undefined;
   window?: string | undefined;
   wide?: boolean | undefined;
+  all?: boolean | undefined;
   oneline?: boolean | undefined;
   schema?: boolean | undefined;
   commits?: boolean | undefined;
@@ -70,6 +71,7 @@ export const command: Command<UsageArguments> = {
         type: "boolean",
         describe: "Show all columns: classes of tokens, what the cache saved, times and speeds",
       })
+      .option("all", { type: "boolean", describe: "With --by session, list each session on a terminal" })
       .option("commits", {
         type: "boolean",
         describe: "Show what was spent for each commit of this branch of this repository",
@@ -87,7 +89,7 @@ export const command: Command<UsageArguments> = {
         new Set(by).size === by.length && groupingsOf(by, window).length <= MOST_GROUPINGS ? true : TOO_MANY,
       ),
   handler: async (given) => {
-    const { config, window, json, csv, wide, oneline, schema } = given;
+    const { config, window, json, csv, wide, all, oneline, schema } = given;
     if (schema === true) {
       const { reportSchema } = await import("./usage/schema.ts");
       return print(JSON.stringify(reportSchema(), null, 2));
@@ -107,14 +109,20 @@ export const command: Command<UsageArguments> = {
       window === undefined
         ? undefined
         : (await import("./usage/read-windows.ts")).readWindows(window, loaded);
-    const report = await readUsage(loaded, {
-      by: groupingsOf(given.by ?? [], window),
+    const by = groupingsOf(given.by ?? [], window);
+    const isText = json !== true && csv !== true && oneline !== true;
+    // A person wants to know whose sessions they are. A program gets the sums by their ids.
+    const areListed = isText && wide !== true && process.stdout.isTTY && by.join() === "session";
+    const sessions = areListed ? await import("./usage/sessions.ts") : null;
+    const read = await readUsage(loaded, {
+      by: sessions === null ? by : [...sessions.SESSION_GROUPINGS],
       windows,
       period,
       calendar,
       zone: zoneOf(given),
       filter,
     });
+    const report = sessions === null ? read : sessions.listSessions(read, all === true);
     if (windows?.length === 0)
       noteProse([(await import("./usage/read-windows.ts")).describeNoWindow(window ?? "")]);
     if (json === true) printJson(toDocument(report));

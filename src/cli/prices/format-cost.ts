@@ -6,7 +6,7 @@ import type { SpendingCost } from "../../core/price/spending.ts";
  */
 export function formatCost({ amount, isExact, unpriced }: SpendingCost, dollars: string): string {
   if (isExact) return dollars;
-  if (amount > 0n) return dollars.startsWith("<") ? ">$0" : `≥${dollars}`;
+  if (amount > 0n) return `≥${dollars.startsWith("<") ? "$0.00" : dollars}`;
   return unpriced.length > 0 ? "unpriced" : "unknown";
 }
 

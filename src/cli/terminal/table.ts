@@ -1,6 +1,6 @@
 import { fitColumns } from "./fixed-columns.ts";
 import { inTone, type Tone } from "./styles.ts";
-import { pad, shorten, widthOf } from "./width.ts";
+import { endOf, pad, shorten, shortenMiddle, widthOf } from "./width.ts";
 import { wrapAdvice, wrapWords } from "./wrap.ts";
 
 /** A column of a text table. */
@@ -9,8 +9,10 @@ export interface Column {
   align: "left" | "right";
   /** A column of a higher number gives way first where the terminal is narrow; one of number 0, the usual one, stays. */
   order?: number;
-  /** What becomes of a text that has no room. Usually its words go on below; else its end is cut, or the beginning of a path, or nothing is. */
-  long?: "cut" | "path" | "whole";
+  /** What becomes of a text that has no room. Usually its words go on below; else its end is cut, its middle, the beginning of a path, or nothing. */
+  long?: "cut" | "middle" | "path" | "whole";
+  /** Columns give way before this one is narrower, in characters; usually {@link LEGIBLE_NAME}. */
+  legible?: number;
 }
 
 /** A cell: its text, and how it stands out. */
@@ -99,11 +101,11 @@ export function layOutTable(
 }
 
 function measure(column: Column, cells: readonly Cell[]): Measured {
-  const { head, align, order = 0, long } = column;
+  const { head, align, order = 0, long, legible = LEGIBLE_NAME } = column;
   const texts = cells.map(textOf);
   const full = widestOf([head, ...texts]);
-  const atLeast = (legible: number, least: number) => ({
-    width: Math.min(full, Math.max(head.length, legible)),
+  const atLeast = (comfortable: number, least: number) => ({
+    width: Math.min(full, Math.max(head.length, comfortable)),
     least: Math.min(full, Math.max(head.length, least)),
   });
   const prose = () => {
@@ -115,7 +117,7 @@ function measure(column: Column, cells: readonly Cell[]): Measured {
       ? { width: full, least: full }
       : long === undefined
         ? prose()
-        : atLeast(LEGIBLE_NAME, LEAST_NAME);
+        : atLeast(legible, LEAST_NAME);
   return { column, cells, order, full, ...widths };
 }
 
@@ -206,15 +208,16 @@ function narrow(columns: readonly Measured[], width: number): number[] {
 function fit(text: string, long: Column["long"], width: number): string {
   if (widthOf(text) <= width) return text;
   if (long === undefined) return wrapWords(text, width);
-  return long === "path" ? shortenPath(text, width) : shorten(text, width);
+  if (long === "path") return shortenPath(text, width);
+  return long === "middle" ? shortenMiddle(text, width) : shorten(text, width);
 }
 
-/** Returns the last parts of a path, which tell more than its first ones: as many whole ones as fit. */
+/** Returns the last parts of a path, which tell more than its first ones: as many whole ones as fit, or the end of the last one. */
 function shortenPath(path: string, width: number): string {
   const starts = [...path.matchAll(/\//g)].map(({ index }) => index);
   const fitting = starts.find((start) => path.length - start < width);
   if (fitting !== undefined) return `…${path.slice(fitting)}`;
-  return `…${path.slice(starts.at(-1) ?? 0).slice(0, width - 2)}…`;
+  return `…${endOf(path, width - 1)}`;
 }
 
 /** Each line has its own style, because a line of a table has cells of several. */

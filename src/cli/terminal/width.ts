@@ -19,6 +19,25 @@ export function shorten(text: string, width: number): string {
   return widthOf(text) > width ? `${beginningOf(text, width - 1)}…` : text;
 }
 
+/** Cuts what has no room out of the middle of a text, and says so there: both ends of a model's name tell it from others. */
+export function shortenMiddle(text: string, width: number): string {
+  if (widthOf(text) <= width) return text;
+  const end = endOf(text, Math.floor((width - 1) / 2));
+  return `${beginningOf(text, width - 1 - widthOf(end))}…${end}`;
+}
+
+/** Returns as much of a text's end as has room, without half a character. */
+export function endOf(text: string, width: number): string {
+  if (PLAIN.test(text)) return width <= 0 ? "" : text.slice(-width);
+  const pieces = cutInPieces(text, 1).toReversed();
+  let end = "";
+  for (const piece of pieces) {
+    if (widthOf(piece + end) > width) break;
+    end = piece + end;
+  }
+  return end;
+}
+
 /** Cuts a text anywhere into pieces of at most `width` columns. A character that is wider is a piece of its own. */
 export function cutInPieces(text: string, width: number): string[] {
   const pieces: string[] = [];

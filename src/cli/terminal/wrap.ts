@@ -4,8 +4,8 @@ import { widthOf } from "./width.ts";
 /** Longer lines are hard to read, however wide the terminal is. */
 export const MOST_CHARACTERS = 100;
 
-/** Code in braces is copied, so it is not broken. A number stays with its unit, as in `11 min ago`. */
-const WORD = /(?:\{[^}]*\}|\b\d+ (?=(?:s|ms|min|h|days?|[kKMGT]?B)\b)| (?=ago\b)|\S)+/g;
+/** Code in braces is copied, so it is not broken. A number stays with its unit, as in `11 min ago`, and `--by` with its value. */
+const WORD = /(?:\{[^}]*\}|\b\d+ (?=(?:s|ms|min|h|days?|[kKMGT]?B)\b)| (?=ago\b)|--by (?=\w)|\S)+/g;
 
 /** A command that ends a text. */
 const LAST_COMMAND = /^(.*: )((?:tollkeeper|curl) .*)$/;

@@ -104,12 +104,12 @@ test("usage prints a remark below the table for each kind of unknown usage", asy
   const { out } = await usage(t, [], { records, foreign: "nonsense\n" });
   const [, , head, codex, total, , ...remarks] = out.trimEnd().split("\n");
   assert.match(head ?? "", /tokens out {2}partial {2}uncounted {2}failed$/);
-  assert.match(codex ?? "", /^codex +≥\$0\.\d+ +3 .* +1 +1 +1$/);
-  assert.match(total ?? "", /^total +≥\$0\.\d+ +3 .* +1 +1 +1$/);
+  assert.match(codex ?? "", /^codex +≥\$0\.\d+ +4 .* +1 +1 +1$/);
+  assert.match(total ?? "", /^total +≥\$0\.\d+ +4 .* +1 +1 +1$/);
   assert.deepEqual(remarks, [
-    "Tokens: exact for 1 of 3 requests; 1 partial (the response ended early, or its figures disagree); 1 uncounted (no token counts came back: not in tokens or cost). ≥ means at least.",
+    "Tokens: exact for 1 of 3 requests that used any; 1 partial (the response ended early, or its figures disagree); 1 uncounted (no token counts came back: not in tokens or cost). ≥ means at least.",
     COMPUTED,
-    "Failed: 1 more request (25% of all 4), at no cost. Cut short: 50%. To see how, use --by=outcome.",
+    "Of 4 requests: 1 failed (25%), at no cost; 2 were cut short (50%). To see how, use --by outcome.",
     "",
     "The sums do not include 1,500 tokens of attempts that another model replaced. The service bills these only in some cases.",
     `The sums do not include 1 unreadable line of the ledger, the first of which is ${today()}.ndjson:5. To see why, type:`,

@@ -24,12 +24,14 @@ interface Shown extends Partial<View> {
   period?: Period;
   /** As in a configuration. */
   upstreams?: object;
+  /** What is made of the report before it is shown. */
+  arrange?: (report: LedgerReport) => LedgerReport;
 }
 
 /** Returns what a terminal shows of these records, but for the age of the prices. */
 export function renderedReport(
   records: readonly UsageRecord[],
-  { by = ["tool"], period = PERIOD, upstreams = {}, ...view }: Shown = {},
+  { by = ["tool"], period = PERIOD, upstreams = {}, arrange, ...view }: Shown = {},
 ): string {
   const prices = priceBook(upstreams);
   const sums = summarise(records, { by, calendar: UTC_CALENDAR, prices, filter: {} });
@@ -45,5 +47,6 @@ export function renderedReport(
     skipped: { count: 0, first: null },
     sumsOnly: null,
   };
-  return renderReport(report, { ...TERMINAL, ...view }, remarksOn(report));
+  const shown = arrange?.(report) ?? report;
+  return renderReport(shown, { ...TERMINAL, ...view }, remarksOn(shown));
 }

@@ -16,8 +16,8 @@ export interface Column {
   unlessBy?: Grouping;
   /** `terminal`: only there, because it is drawn; `wide`: only if asked for. */
   only?: "terminal" | "wide";
-  /** A column of a higher number gives way first where the terminal is narrow. */
-  order: number;
+  /** A column of a higher number gives way first where the terminal is narrow. What it tells may depend on the report. */
+  order: number | ((total: ReportRow) => number);
 }
 
 type Count = {
@@ -51,7 +51,7 @@ export const COLUMNS: readonly Column[] = [
     cell: ({ cost: { worth } }, { cost }) =>
       worth === null ? "" : `${worth.isExact ? "" : "≥"}${formatInColumn(worth.amount, scaleOf(cost))}`,
     isUseful: ({ cost }) => cost.worth !== null,
-    order: 1,
+    order: ({ cost }) => (isMuch(cost.worth?.amount ?? 0n, cost.amount) ? 1 : 7),
   },
   {
     head: "own keys",
@@ -60,21 +60,21 @@ export const COLUMNS: readonly Column[] = [
         ? ""
         : `${ownWorth.isExact ? "" : "≥"}${formatInColumn(ownWorth.amount, scaleOf(cost))}`,
     isUseful: ({ cost }) => cost.ownWorth !== null,
-    order: 1,
+    order: ({ cost }) => (isMuch(cost.ownWorth?.amount ?? 0n, cost.amount) ? 1 : 7),
   },
   {
     head: "paid by",
     cell: formatPayers,
     isUseful: ({ sums }) => sums.plan_requests + sums.extra_requests + sums.own_requests > 0,
     unlessBy: "account",
-    order: 1,
+    order: 8,
   },
   {
     head: "share",
     cell: ({ cost }, total) => (cost.amount > 0n ? drawShare(cost.amount, total.cost.amount) : ""),
     isUseful: ({ cost }) => cost.amount > 0n,
     only: "terminal",
-    order: 5,
+    order: 2,
   },
   {
     head: "reported",
@@ -84,8 +84,8 @@ export const COLUMNS: readonly Column[] = [
     only: "wide",
     order: 9,
   },
-  countColumn("requests", "requests", 2),
-  tokenColumn(inputOf, "tokens in", 1),
+  { head: "requests", cell: ({ sums }) => formatNumber(allRequestsOf(sums)), order: 1 },
+  tokenColumn(inputOf, "tokens in", 2),
   { head: "from cache", cell: ({ sums }) => formatShare(sums.cache_read, inputOf(sums)), order: 4 },
   {
     head: "missed",
@@ -110,13 +110,14 @@ export const COLUMNS: readonly Column[] = [
   },
   tokenColumn(({ output }) => output, "tokens out", 3),
   { head: "reasoning", cell: ({ sums }) => reasoningOf(sums), only: "wide", order: 9 },
-  { ...countColumn("partial", "partial", 8), ...ifAny("partial") },
-  { ...countColumn("absent", "uncounted", 7), ...ifAny("absent") },
-  { ...countColumn("refused", "refused", 6), ...ifAny("refused") },
+  { ...countColumn("partial", "partial", 10), ...ifAny("partial") },
+  { ...countColumn("absent", "uncounted", 9), ...ifAny("absent") },
+  { ...countColumn("refused", "refused", 6), ...ifAny("refused"), unlessBy: "outcome" },
   {
     head: "failed",
     cell: ({ sums }) => formatNumber(failedOf(sums)),
     isUseful: ({ sums }) => failedOf(sums) > 0,
+    unlessBy: "outcome",
     order: 6,
   },
   {
@@ -130,6 +131,11 @@ export const COLUMNS: readonly Column[] = [
   speedColumn("tokens/s", 0.5),
   speedColumn("fastest 5%", 0.95),
 ];
+
+/** True where the cost alone would hide most of what was used. */
+function isMuch(worth: Money, cost: Money): boolean {
+  return worth * 5n >= cost;
+}
 
 /** What decides how many decimals amounts beside each other have: the largest total of their columns. */
 export function scaleOf({ amount, worth, ownWorth }: SpendingCost): Money {
@@ -155,6 +161,11 @@ function speedColumn(head: string, share: number): Column {
     return value === null ? "" : rounded(value);
   };
   return { head, cell, only: "wide", order: 9 };
+}
+
+/** Every request: those that spent tokens or may have, those that failed and those that tollkeeper refused. */
+export function allRequestsOf({ requests, failed }: Tally): number {
+  return requests + failed;
 }
 
 /** Requests that failed, without those that tollkeeper refused. */

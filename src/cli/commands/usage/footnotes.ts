@@ -6,7 +6,7 @@ import { formatCommand } from "../../../core/text/shell-words.ts";
 import { withProgramName } from "../../terminal/program-name.ts";
 import { formatNumber, pluralize } from "../../terminal/format.ts";
 import { shorten } from "../../terminal/width.ts";
-import { failedOf } from "./columns.ts";
+import { allRequestsOf, failedOf, scaleOf } from "./columns.ts";
 import { shareOf } from "./sentences.ts";
 
 /** What a table on a terminal is explained by. */
@@ -21,16 +21,20 @@ interface Explained {
 
 const BETWEEN = " · ";
 
+/** So many parts of the advice have room at any width. */
+const NEEDED = 2;
+
 /**
  * Returns what a person at a terminal needs below a table: a line of facts and a line of what to type, each no longer than `width`. Where
  * there is no room, the last ones are left out: `--wide` and pipes have all of it in sentences.
  */
 export function footnotes(explained: Explained, width: number): string[] {
-  const [long, short] = [true, false].map((hasShares) => adviceOf(explained, hasShares).map(withProgramName));
-  const isLong = joined(long ?? []).length <= width;
-  return [joinFitting(factsOf(explained), width), joinFitting((isLong ? long : short) ?? [], width)].filter(
-    (line) => line !== "",
-  );
+  const details: readonly Detail[] = ["shares", "how", "counts"];
+  const advice = details.map((detail) => adviceOf(explained, detail).map(withProgramName));
+  const [whole = [], short = [], least = []] = advice;
+  const hasRoom = (parts: readonly string[]) => joined(parts.slice(0, NEEDED)).length <= width;
+  const chosen = joined(whole).length <= width ? whole : hasRoom(short) ? short : least;
+  return [joinFitting(factsOf(explained), width), joinFitting(chosen, width)].filter((line) => line !== "");
 }
 
 function joined(parts: readonly string[]): string {
@@ -52,10 +56,10 @@ function factsOf({ total, table }: Explained): string[] {
   const cache = saved < 0n ? `the cache cost ${dollars}` : `the cache saved ${dollars}`;
   return [
     describeBound(total),
-    describePrices(total, table),
     describePlans(total),
     describeExtra(total),
     describeOwnKeys(total),
+    describePrices(total, table),
     saved !== 0n && !dollars.startsWith("<") && cache,
   ].filter((part) => part !== false && part !== null);
 }
@@ -74,11 +78,13 @@ function describeBound({ sums: { partial, absent }, cost }: ReportRow): string |
     : "≥ means at least: not all that a price depends on was reported";
 }
 
-/** Explains the column `worth`. */
-function describePlans({ sums: { requests, plan_requests: paid } }: ReportRow): string | null {
-  return paid === 0
-    ? null
-    : `plans paid ${formatNumber(paid)} of ${pluralize(requests, "request")}, at no cost`;
+/** Stands for the column `worth` where that has given way. */
+function describePlans({ sums: { plan_requests: paid }, cost }: ReportRow): string | null {
+  if (paid === 0) return null;
+  const { worth } = cost;
+  const dollars =
+    worth === null ? "" : `, worth ${worth.isExact ? "" : "≥"}${formatInColumn(worth.amount, scaleOf(cost))}`;
+  return `plans paid ${formatNumber(paid)}${dollars}`;
 }
 
 /** Explains `extra` in the column `paid by`. */
@@ -87,10 +93,8 @@ function describeExtra({ sums: { extra_requests: extra }, cost }: ReportRow): st
 }
 
 /** Explains the column `own keys`. */
-function describeOwnKeys({ sums: { requests, own_requests: paid } }: ReportRow): string | null {
-  return paid === 0
-    ? null
-    : `tools' own keys paid ${formatNumber(paid)} of ${pluralize(requests, "request")}, in no cost`;
+function describeOwnKeys({ sums: { own_requests: paid } }: ReportRow): string | null {
+  return paid === 0 ? null : `tools' own keys paid ${formatNumber(paid)}, in no cost`;
 }
 
 function describePrices({ cost: { amount, billed, own } }: ReportRow, { asOf }: PriceTable): string | false {
@@ -99,11 +103,13 @@ function describePrices({ cost: { amount, billed, own } }: ReportRow, { asOf }: 
   return own > 0n ? "estimate at your own prices" : "cost as reported by the provider";
 }
 
-/** Shares of all requests are left out where they would leave no room for other advice. */
-function adviceOf({ total: { sums, cost }, canSeeHow, hidden }: Explained, hasShares: boolean): string[] {
-  const { requests, failed, refused } = sums;
-  const all = requests + failed;
-  const how = canSeeHow ? ": --by outcome" : "";
+/** How much is said of what was not completed: with shares, how to see more, or only the counts. */
+type Detail = "shares" | "how" | "counts";
+
+/** What was not completed, and that columns are hidden, come before what else there is to do. */
+function adviceOf({ total: { sums, cost }, canSeeHow, hidden }: Explained, detail: Detail): string[] {
+  const { failed, refused } = sums;
+  const how = canSeeHow && detail !== "counts" ? ": --by outcome" : "";
   const dearest = cost.unpriced.toSorted((a, b) => b.requests - a.requests)[0]?.model ?? null;
   return [
     failed > 0 &&
@@ -112,10 +118,10 @@ function adviceOf({ total: { sums, cost }, canSeeHow, hidden }: Explained, hasSh
           [refused, "refused"],
           [failedOf(sums), "failed"],
         ],
-        hasShares ? all : null,
+        detail === "shares" ? allRequestsOf(sums) : null,
       )}${how}`,
-    dearest !== null && `no price: ${formatCommand(["tollkeeper", "prices", toPrintable(dearest)])}`,
     hidden.length > 0 && `${pluralize(hidden.length, "more column")}: --wide`,
+    dearest !== null && `no price: ${formatCommand(["tollkeeper", "prices", toPrintable(dearest)])}`,
   ].filter((part) => part !== false);
 }
 

@@ -2,7 +2,9 @@ import type { Calendar } from "../../../core/ledger/calendar.ts";
 import { countIdleHours, type Grouping } from "../../../core/ledger/grouping.ts";
 import type { Period } from "../../../core/ledger/period.ts";
 import type { RecordFilter } from "../../../core/ledger/record-filter.ts";
-import type { Sums, UsageReport } from "../../../core/ledger/report.ts";
+import type { Names } from "../../../core/ledger/groups.ts";
+import type { ReportRow, Sums, UsageReport } from "../../../core/ledger/report.ts";
+import { Tally } from "../../../core/ledger/tally.ts";
 import { formatDollars } from "../../../core/price/money.ts";
 import type { PriceBook } from "../../../core/price/price-book.ts";
 import { formatCost, formatShare } from "../../prices/format-cost.ts";
@@ -11,7 +13,7 @@ import type { SkippedLines } from "../../ledger/records-of-period.ts";
 import { formatNumber, pluralize } from "../../terminal/format.ts";
 import { layOutProse } from "../../terminal/prose.ts";
 import { describeHabits } from "./habits.ts";
-import { failedOf, formatTokens, inputOf } from "./columns.ts";
+import { allRequestsOf, failedOf, formatTokens, inputOf } from "./columns.ts";
 import { explainTotal } from "./explain-total.ts";
 import { describeHidden, describeUnpriced, describeUnreadable } from "./sentences.ts";
 import { describeSumsOnly, type SumsOnly } from "./sums-only.ts";
@@ -27,6 +29,8 @@ export interface LedgerReport extends UsageReport {
   isProjectRecorded: boolean;
   filter: RecordFilter;
   skipped: SkippedLines;
+  /** The headings of the names of rows, where they are others than the groupings. */
+  heads?: readonly string[];
   /** What makes each of `unaskingTools` ask for usage. */
   remedies: readonly string[];
   /** null when all days still have their records. */
@@ -40,9 +44,13 @@ export interface LedgerReport extends UsageReport {
 export function renderReport(report: LedgerReport, view: View, remarks: readonly string[]): string {
   const { by, period, calendar, sandbox, total, prices } = report;
   const scope = `by ${by.join(" and ")}, ${period.title} (${calendar.zone})`;
-  const [main, made] = [report, sandbox].map((sums) =>
-    sums.rows.length > 0 ? renderTable(by, sums, view, idleHours(report, sums)) : null,
-  );
+  const isShort = view.isTerminal && !view.isWide;
+  const shown = isShort ? { ...view, day: period.title } : view;
+  const [main, made] = [report, sandbox].map((sums) => {
+    const headings = isShort ? headingsOf(by, sums, prices) : new Map<number, ReportRow>();
+    const idle = idleHours(report, sums);
+    return sums.rows.length > 0 ? renderTable(report.heads ?? by, sums, shown, { idle, headings }) : null;
+  });
   const hidden = (main ?? made)?.hidden ?? [];
   const prose = (paragraphs: readonly (string | null)[]) =>
     layOutProse(
@@ -61,6 +69,34 @@ export function renderReport(report: LedgerReport, view: View, remarks: readonly
   return parts.filter((part) => typeof part === "string" && part !== "").join("\n\n");
 }
 
+/** Returns the sums of rows that share their first name, by the place of the first of them. A row that stands alone has none. */
+function headingsOf(
+  by: readonly Grouping[],
+  { rows }: Sums,
+  prices: PriceBook,
+): ReadonlyMap<number, ReportRow> {
+  const headings = new Map<number, ReportRow>();
+  if (by.length < 2) return headings;
+  for (let at = 0; at < rows.length;) {
+    const name = rows[at]?.names[0];
+    const other = rows.findIndex((row, place) => place > at && row.names[0] !== name);
+    const end = other === -1 ? rows.length : other;
+    if (end - at > 1) headings.set(at, sumOfRows([name ?? null], rows.slice(at, end), prices));
+    at = end;
+  }
+  return headings;
+}
+
+/** Adds up rows under other names. */
+export function sumOfRows(names: Names, rows: readonly ReportRow[], prices: PriceBook): ReportRow {
+  const sums = new Tally(prices);
+  for (const row of rows) sums.add(row.sums);
+  const missed = rows.some((row) => row.missed !== undefined)
+    ? { missed: sums.missed?.cost(prices) ?? null }
+    : {};
+  return { names, sums, cost: sums.spending.cost(prices), ...missed };
+}
+
 /** Hours without requests show in a report by hour. With another grouping first, each of its rows has hours of its own. */
 function idleHours({ by, period, calendar }: LedgerReport, { rows }: Sums): readonly number[] {
   if (by[0] !== "hour") return [];
@@ -73,11 +109,11 @@ export function renderOneLine({ total: { sums, cost }, period }: LedgerReport): 
   const cached = formatShare(sums.cache_read, inputOf(sums));
   const input = `${formatTokens(inputOf(sums), sums)} tokens in${cached === "" ? "" : ` (${cached} from cache)`}`;
   const unspent = [
-    failedOf(sums) > 0 && `${formatNumber(failedOf(sums))} more failed`,
-    sums.refused > 0 && `${formatNumber(sums.refused)} more refused`,
+    failedOf(sums) > 0 && `${formatNumber(failedOf(sums))} failed`,
+    sums.refused > 0 && `${formatNumber(sums.refused)} refused`,
   ].filter((one) => one !== false);
   const others = unspent.length === 0 ? "" : ` (${unspent.join(", ")})`;
-  const requests = `${pluralize(sums.requests, "request")}${others}`;
+  const requests = `${pluralize(allRequestsOf(sums), "request")}${others}`;
   const dollars = formatCost(cost, formatDollars(cost.amount));
   return `${period.title}: ${dollars}, ${requests}, ${input}, ${formatTokens(sums.output, sums)} out`;
 }
@@ -103,6 +139,9 @@ export function remarksOn(report: LedgerReport, hasFootnotes = false): string[] 
     !hasFootnotes && describeUnpriced(total.cost),
     total.sums.maybe_unbilled > 0 &&
       `The sums do not include ${pluralize(total.sums.maybe_unbilled, "token")} of attempts that another model replaced. The service bills these only in some cases.`,
+    by.includes("window") &&
+      rows.some(({ names }) => names[by.indexOf("window")] === null) &&
+      "Outside a window: requests to services whose answers named no such window.",
     by.some((one, at) => isProject(one) && rows.every(({ names }) => names[at] === null)) &&
       rows.length > 0 &&
       (isProjectRecorded ? PROJECT_NOT_FOUND : PROJECT_NOT_RECORDED),

@@ -5,7 +5,7 @@ import type { SpendingCost } from "../../../core/price/spending.ts";
 import { toPrintable } from "../../../core/text/printable.ts";
 import { formatNumber, pluralize } from "../../terminal/format.ts";
 import { formatShare } from "../../prices/format-cost.ts";
-import { failedOf, inputOf, scaleOf } from "./columns.ts";
+import { allRequestsOf, failedOf, inputOf, scaleOf } from "./columns.ts";
 
 /**
  * Returns what a table needs to be understood, by its total: few sentences where everything is exact.
@@ -26,11 +26,11 @@ export function describeTotal(total: ReportRow, table: PriceTable, by: readonly 
 }
 
 /** Says how sure the sums of tokens are, in the words of the columns. */
-export function describeCoverage({ sums: { requests, partial, absent } }: ReportRow): string {
+export function describeCoverage({ sums: { requests, failed, partial, absent } }: ReportRow): string {
   const exact = requests - partial - absent;
   if (exact === requests) return "Tokens: all counts are exact.";
   const parts = [
-    `exact for ${formatNumber(exact)} of ${pluralize(requests, "request")}`,
+    `exact for ${formatNumber(exact)} of ${pluralize(requests, "request")}${failed > 0 ? " that used any" : ""}`,
     partial > 0 && `${formatNumber(partial)} partial (the response ended early, or its figures disagree)`,
     absent > 0 && `${formatNumber(absent)} uncounted (no token counts came back: not in tokens or cost)`,
   ];
@@ -121,23 +121,21 @@ export function describeUnreadable(count: number, first: { file: string; line: n
 /** A longer list is not read; `--json` has it all. */
 const MOST_LISTED = 5;
 
-/** Says how many requests failed or were refused, beside those that the table counts, and what went wrong as shares of all; null when nothing did. */
+/** Says how many of all requests failed, were refused or were cut short; null where none was. */
 function describeTrouble({ sums }: ReportRow, canSeeHow: boolean): string | null {
-  const { requests, failed, refused, cut, retries } = sums;
-  const all = requests + failed;
-  const more = requests > 0 ? "more request" : "request";
-  const share = (count: number) =>
-    requests > 0 ? ` (${shareOf(count, all)} of all ${formatNumber(all)})` : "";
-  const parts = [
-    failedOf(sums) > 0 && `Failed: ${pluralize(failedOf(sums), more)}${share(failedOf(sums))}, at no cost`,
-    refused > 0 && `Refused by tollkeeper: ${pluralize(refused, more)}${share(refused)}`,
-    cut > 0 && `Cut short: ${shareOf(cut, all)}`,
-    retries > 0 && `Retries: ${shareOf(retries, all)}`,
-    failed > 0 && canSeeHow && "To see how, use --by=outcome",
+  const { failed, refused, cut, retries } = sums;
+  const all = allRequestsOf(sums);
+  const counts = [
+    failedOf(sums) > 0 &&
+      `${formatNumber(failedOf(sums))} failed (${shareOf(failedOf(sums), all)}), at no cost`,
+    refused > 0 && `tollkeeper refused ${formatNumber(refused)} (${shareOf(refused, all)})`,
+    cut > 0 && `${formatNumber(cut)} ${cut === 1 ? "was" : "were"} cut short (${shareOf(cut, all)})`,
+    retries > 0 &&
+      `${formatNumber(retries)} ${retries === 1 ? "was a retry" : "were retries"} (${shareOf(retries, all)})`,
   ].filter((one) => one !== false);
-  if (parts.length === 0) return null;
-  const whole = failed === 0 ? ` of ${pluralize(all, "request")}` : "";
-  return `${parts.join(". ")}${whole}.`;
+  if (counts.length === 0) return null;
+  const how = failed > 0 && canSeeHow ? " To see how, use --by outcome." : "";
+  return `Of ${pluralize(all, "request")}: ${counts.join("; ")}.${how}`;
 }
 
 /** Returns a share in percent, e.g. `5.5%`. */

@@ -9,7 +9,7 @@ import { toPrintable } from "../../../core/text/printable.ts";
 import { readLastRecords } from "../../ledger/last-records.ts";
 import { formatNumber } from "../../terminal/format.ts";
 import { layOutTable, type TableView } from "../../terminal/table.ts";
-import { timeOf } from "../live/request-row.ts";
+import { dayOf } from "../live/request-row.ts";
 
 /** So many are shown, the latest ones. */
 const MOST_MISSES = 20;
@@ -43,16 +43,16 @@ export async function readMisses(
 /** Renders the misses as a table, the latest one last. */
 export function renderMisses(misses: readonly SessionMiss[], view: TableView): string {
   const columns = [
-    { head: "missed at", align: "left" },
+    { head: "cache missed", align: "left", long: "whole" },
     { head: "agent", align: "left" },
     { head: "why", align: "left" },
     { head: "tokens", align: "right" },
     { head: "over a hit", align: "right" },
   ] as const;
   const rows = misses.map(({ record, cost }) => [
-    timeOf(record.ts),
+    dayOf(record.ts),
     toPrintable(record.agent ?? "main"),
-    `${toPrintable(describeMiss(record.miss ?? ""))} (${record.miss_by ?? "inferred"})`,
+    `${toPrintable(describeMiss(record.miss ?? ""))} (${record.miss_by === "said" ? "says the service" : "inferred"})`,
     record.miss_tokens === null ? "" : formatNumber(record.miss_tokens),
     formatLoss(cost),
   ]);

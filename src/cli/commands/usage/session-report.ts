@@ -11,6 +11,7 @@ import { buildAgentTree, type AgentLine } from "../../../core/ledger/session/age
 import { Tally } from "../../../core/ledger/tally.ts";
 import type { PriceBook } from "../../../core/price/price-book.ts";
 import { toPrintable } from "../../../core/text/printable.ts";
+import { AmbiguousId } from "../../ledger/ambiguous-id.ts";
 import { layOutProse } from "../../terminal/prose.ts";
 import { REPORT_VERSION, toFields } from "./document.ts";
 import { readUsage } from "./read-usage.ts";
@@ -47,13 +48,18 @@ interface SessionQuestion {
   filter: RecordFilter;
 }
 
-/** Sums up the ledger for a session. @throws Failure where none of its requests is recorded */
+/**
+ * Sums up the ledger for a session.
+ * @param given its id, or the beginning of it that no other session of the period has
+ * @throws Failure where none of its requests is recorded, and where several sessions begin like this
+ */
 export async function readSession(
   config: Config,
-  id: string,
+  given: string,
   asked: SessionQuestion,
 ): Promise<SessionReport> {
   const report = await readUsage(config, { by: BY, ...asked });
+  const id = findSessionId(report, given);
   const own = treeOf(id, report, report.prices);
   const sandbox = treeOf(id, report.sandbox, report.prices);
   if (own.lines.length + sandbox.lines.length > 0) {
@@ -65,6 +71,15 @@ export async function readSession(
     `no request of session ${toPrintable(id)} is recorded for ${asked.period.title}`,
     "to see the sessions that are, type: tollkeeper usage --by session",
   );
+}
+
+/** Returns the id itself where a session has it, or none begins with it. */
+function findSessionId({ rows, sandbox }: LedgerReport, given: string): string {
+  const ids = new Set([...rows, ...sandbox.rows].flatMap(({ names: [id] }) => id ?? []));
+  if (ids.has(given) || given === "") return given;
+  const found = [...ids].filter((id) => id.startsWith(given));
+  if (found.length > 1) throw new AmbiguousId("sessions", given, found);
+  return found[0] ?? given;
 }
 
 /** Returns a test for the records of a session, and of the child sessions in it. */
@@ -140,7 +155,7 @@ function rowOf(names: string[], sums: Tally, prices: PriceBook): ReportRow {
 /** Indented by who started whom. */
 function namesOf({ agent, kind, depth }: AgentLine): string[] {
   const indent = depth === 0 ? "" : `${"  ".repeat(depth - 1)}└ `;
-  return [`${indent}${agent ?? "main"}`, kind ?? "unknown"];
+  return [`${indent}${agent ?? "main"}`, kind ?? ""];
 }
 
 /** Returns a session as a document for programs, as `toDocument` does for a report. */

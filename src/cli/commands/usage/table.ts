@@ -1,4 +1,5 @@
 import { isPath } from "../../../core/ledger/grouping.ts";
+import { describeOutcomeWord } from "../../../core/ledger/outcome-words.ts";
 import { readRow, type ReportRow, type Sums } from "../../../core/ledger/report.ts";
 import { nameMiss } from "../../../core/misses/reasons.ts";
 import { toPrintable } from "../../../core/text/printable.ts";
@@ -19,28 +20,47 @@ export interface View extends TableView {
   isWide: boolean;
   /** The home directory, which is written as `~`. */
   home: string;
+  /** The day that the title names, which hours do not repeat. */
+  day?: string;
 }
 
-/**
- * Renders rows as a table with the total last. `by` are the headings of their names. `idle` says how many hours without a request come
- * before each row, and after the last one: they are a faint row.
- */
+/** How the rows of a table stand together. */
+export interface Arrangement {
+  /** How many hours without a request come before each row, and after the last one: they are a faint row. */
+  idle?: readonly number[];
+  /** The sum of the rows that follow and have the same first name, by the place of the first of them. */
+  headings?: ReadonlyMap<number, ReportRow>;
+}
+
+/** Renders rows as a table with the total last. `by` are the headings of their names. */
 export function renderTable(
   by: readonly string[],
   { rows, total }: Sums,
   view: View,
-  idle: readonly number[] = [],
+  { idle = [], headings = new Map() }: Arrangement = {},
 ): RenderedTable {
   const shown = COLUMNS.filter((column) => isShown(column, by, total, view));
   const columns = [
-    ...by.map((head) => ({ head, align: "left", long: longOf(head) }) as const),
-    ...shown.map(({ head, order }) => ({ head, align: "right", order }) as const),
+    ...by.map((head) => ({ head, align: "left", ...shapeOf(head) }) as const),
+    ...shown.map(
+      ({ head, order }) =>
+        ({ head, align: "right", order: typeof order === "number" ? order : order(total) }) as const,
+    ),
   ];
   const cells: Cell[][] = [];
+  let headed: string | null | undefined;
   for (const [at, row] of rows.entries()) {
     cells.push(...idleRow(idle[at] ?? 0));
     const read = readRow(row);
     const names = by.map((grouping, place) => writeName(grouping, read.names[place], view));
+    const heading = headings.get(at);
+    if (heading !== undefined) {
+      headed = read.names[0];
+      const sums = shown.map((column) => column.cell(heading, total));
+      const whole = [names[0] ?? "", ...by.slice(1).map(() => ""), ...sums];
+      cells.push(whole.map((text) => ({ text, tone: "strong" as const })));
+    } else if (read.names[0] !== headed) headed = undefined;
+    if (headed !== undefined) names[0] = "";
     cells.push([...names, ...shown.map((column) => column.cell(read, total))]);
   }
   const ofTotal = [
@@ -53,19 +73,27 @@ export function renderTable(
   return layOutTable(columns, cells, view);
 }
 
-/** The end of a path says more than its beginning, and a window is known by both of its ends. */
-function longOf(grouping: string): NonNullable<TableColumn["long"]> {
-  if (isPath(grouping)) return "path";
-  return grouping === "window" ? "whole" : "cut";
+/** Shorter names of these say too little, so columns give way first. */
+const LEGIBLE = 26;
+
+/** The end of a path says more than its beginning, both ends of a model differ, and a window and a session are known by all of it. */
+function shapeOf(grouping: string): Pick<TableColumn, "long" | "legible"> {
+  if (isPath(grouping)) return { long: "path", legible: LEGIBLE };
+  if (grouping === "model" || grouping === "branch") return { long: "middle", legible: LEGIBLE };
+  return { long: ["window", "session", "last used"].includes(grouping) ? "whole" : "cut" };
 }
 
 function idleRow(hours: number): Cell[][] {
   return hours === 0 ? [] : [[{ text: pluralize(hours, "idle hour"), tone: "faint" }]];
 }
 
-function writeName(grouping: string, name: string | null | undefined, { home }: View): string {
-  if (name === null || name === undefined) return `(no ${grouping})`;
+function writeName(grouping: string, name: string | null | undefined, { home, day }: View): string {
+  if (name === null || name === undefined)
+    return grouping === "window" ? "outside a window" : `(no ${grouping})`;
   if (grouping === "miss") return nameMiss(toPrintable(name));
+  if (grouping === "outcome") return toPrintable(describeOutcomeWord(name));
+  if (grouping === "hour" && day !== undefined && name.startsWith(`${day} `))
+    return name.slice(day.length + 1);
   return toPrintable(isPath(grouping) ? displayPath(name, home) : name);
 }
 

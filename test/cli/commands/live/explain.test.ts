@@ -115,9 +115,22 @@ compared    with the median of 12 requests of codex with gpt-5 in /home/ada/shop
             duration          14.2 s    900 ms  16 times the usual
 
 more        to see the whole session, type: tollkeeper usage session session-1
-            to see what decides where it goes, type: tollkeeper route --explain ${ID}
+            to see what decides where it goes, type: tollkeeper route --explain ${ID.slice(0, 13)}
 `,
   );
+});
+
+test("explain takes the beginning of an id that one record has, and lists those of several", async (t) => {
+  const records = ["aaaa1111-x", "aaaa2222-x", "bbbb3333-x"].map((id) => usageRecord({ id }));
+  assert.equal((await explain(t, records, "bbbb")).code, 0);
+  assert.match((await explain(t, records, "aaaa1")).stdout, /route --explain aaaa1111-x/);
+  const several = await explain(t, records, "aaaa");
+  assert.equal(several.code, 1);
+  assert.match(
+    several.stderr,
+    /^error: 2 records begin with aaaa\nhint: type more of one of these: aaaa1111-x, aaaa2222-x\n/,
+  );
+  assert.match((await explain(t, records, "bbb")).stderr, /no record with this id/);
 });
 
 test("explain names the day of a session that is older than what reports are of", async (t) => {

@@ -103,7 +103,7 @@ test("usage --commits prints what was spent between the commits of this branch, 
   assert.deepEqual(cells[3]?.slice(1, 5), [hour(1).slice(0, 10), "Parse the file", "$1.25", "1"]);
   assert.equal(cells[4]?.[0], "on other branches");
   assert.equal(cells[5]?.[0], "total");
-  assert.match(stdout, /\nFailed: 1 more request \(20% of all 5\), at no cost\.\n/);
+  assert.match(stdout, /\nOf 5 requests: 1 failed \(20%\), at no cost\.\n/);
   assert.match(stdout, /\nNot shown: 1 commit of the period without recorded usage\.\n/);
 });
 

@@ -89,13 +89,13 @@ test("JSON and CSV have how many missed, their tokens, and the cost over a hit",
 test("a session lists its misses, each with its reason, and so does its document", async (t) => {
   const { stdout, stderr } = await usage(t, "session", "s1");
   assert.equal(stderr, "");
-  const lines = stdout.split("\n").filter((line) => /\((?:said|inferred)\)/.test(line));
+  const lines = stdout.split("\n").filter((line) => /\((?:says the service|inferred)\)/.test(line));
   assert.deepEqual(
     lines.map((line) => line.trim().replaceAll(/ {2,}/g, " | ")),
     [
-      "12:00:00 | main | the tools changed (said) | 40,000 | $0.0920",
-      "12:00:00 | main | the tools changed (inferred) | 20,000 | $0.0460",
-      "12:00:00 | a1 | the session was idle for longer than the cache lives, 5 minutes (inferred) | 49,000 | $0.113",
+      "2026-11-21 12:00 | main | the tools changed (says the service) | 40,000 | $0.0920",
+      "2026-11-21 12:00 | main | the tools changed (inferred) | 20,000 | $0.0460",
+      "2026-11-21 12:00 | a1 | the session was idle for longer than the cache lives, 5 minutes (inferred) | 49,000 | $0.113",
     ],
   );
   const { misses } = JSON.parse((await usage(t, "session", "s1", "--json")).stdout) as {

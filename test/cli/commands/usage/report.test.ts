@@ -44,15 +44,21 @@ test("where every request is exact, there are two lines", () => {
   );
 });
 
-test("requests and failed add up to the number that the sentence names", () => {
+test("all requests are counted, and the sentences say what they are made of", () => {
   const report = renderedReport(MIXED);
   const [, , head = ""] = report.split("\n");
   const total = /^total .*$/m.exec(report)?.[0].split(/ {2,}/) ?? [];
   const cellOf = (name: string) => Number(total[head.split(/ {2,}/).indexOf(name)]?.replaceAll(/[≥,]/g, ""));
-  assert.equal(cellOf("requests") + cellOf("failed"), 1315);
-  assert.match(report, /^Failed: 43 more requests \(3\.3% of all 1,315\), at no cost\. Cut short: 3\.0%\. /m);
-  assert.equal(cellOf("requests"), 1272);
-  assert.match(report, /^Tokens: exact for 1,209 of 1,272 requests; 40 partial [^;]*;\s23\suncounted /m);
+  assert.equal(cellOf("requests"), 1315);
+  assert.equal(cellOf("failed"), 43);
+  assert.match(
+    report,
+    /^Of 1,315 requests: 43 failed \(3\.3%\), at no cost; 40 were cut short \(3\.0%\)\.\sTo see how, use\s--by outcome\./m,
+  );
+  assert.match(
+    report,
+    /^Tokens: exact for 1,209 of 1,272 requests that used any; 40 partial [^;]*;\s23\suncounted /m,
+  );
 });
 
 test("the cost that the provider reported is written as in its column", () => {
@@ -121,13 +127,13 @@ test("a model's name cannot control the terminal from these lines", () => {
 
 test("with requests that failed only, nothing is said of tokens and cost", () => {
   assert.deepEqual(below(renderedReport(many(2, FAILED))), [
-    "Failed: 2 requests, at no cost. To see how, use --by=outcome.",
+    "Of 2 requests: 2 failed (100%), at no cost. To see how, use --by outcome.",
   ]);
 });
 
 test("how requests failed is not asked again where the rows say it", () => {
   assert.deepEqual(below(renderedReport(many(2, FAILED), { by: ["tool", "outcome"] })), [
-    "Failed: 2 requests, at no cost.",
+    "Of 2 requests: 2 failed (100%), at no cost.",
   ]);
 });
 
@@ -189,11 +195,46 @@ test("what tollkeeper refused is counted apart from what failed", () => {
   assert.match(row, / 1 {6,8}3$/);
   assert.match(
     unwrapped(below(report).join("\n")),
-    /^Failed: 3 more requests \(15% of all 20\), at no cost\. Refused by tollkeeper: 1 more request \(5\.0% of all 20\)\. To see how, use --by=outcome\.$/m,
+    /^Of 20 requests: 3 failed \(15%\), at no cost; tollkeeper refused 1 \(5\.0%\)\. To see how, use --by outcome\.$/m,
   );
   assert.match(rendered(records), /1 refused \(5\.0%\), 3 failed \(15%\): --by outcome/);
   assert.doesNotMatch(renderedReport([...many(1), ...many(2, FAILED)]), /refused/i);
   assert.doesNotMatch(renderedReport([...many(1), ...many(2, REFUSED)]), /failed/i);
+});
+
+test("outcomes have the words of other reports, and each row its requests", () => {
+  const cut = { outcome: "cut", usage: "partial", cut_by: "client" } as const;
+  const report = rendered([...many(4), ...many(3, FAILED), ...many(2, cut), ...many(1, REFUSED)], {
+    by: ["outcome"],
+  });
+  const [head, ...rows] = report.split("\n").slice(2, 8);
+  assert.doesNotMatch(head ?? "", /refused|failed/);
+  for (const [name, count] of [
+    ["completed", " 4 "],
+    ["failed", " 3 "],
+    ["refused", " 1 "],
+    ["total", " 10 "],
+  ] as const)
+    assert.ok(rows.find((row) => row.startsWith(name))?.includes(count), `${name}\n${report}`);
+});
+
+test("of two groupings the first name and its sum head the rows that share it", () => {
+  const records = [...many(2), ...many(1, { tool: "zed" }), ...many(1, { model: "gpt-5-mini" })];
+  const rows = rendered(records, { by: ["tool", "model"] })
+    .split("\n")
+    .slice(3, 8);
+  const [first = ""] = rows;
+  assert.match(first, /^\S+ +\$/);
+  assert.equal(rows.filter((row) => row.startsWith(" ")).length, 2);
+  assert.match(rendered(records, { by: ["tool", "model"], isTerminal: false }), /^(\S+) .*\n\1 /m);
+});
+
+test("columns that gave way are said at any width, before what has no price", () => {
+  for (let width = 60; width <= 240; width += 1) {
+    const report = rendered(MIXED, { width });
+    const isWhole = report.includes("uncounted ") && report.includes("partial  ");
+    if (!isWhole) assert.match(report, /more columns?: --wide/, String(width));
+  }
 });
 
 test("a report by hour has a row for hours without requests", () => {
@@ -208,14 +249,7 @@ test("a report by hour has a row for hours without requests", () => {
     .slice(3, 9);
   assert.deepEqual(
     lines.map((line) => line.split(/ {2,}/)[0]),
-    [
-      "3 idle hours",
-      "2026-11-29 12:00",
-      "1 idle hour",
-      "2026-11-29 10:00",
-      "2026-11-29 09:00",
-      "9 idle hours",
-    ],
+    ["3 idle hours", "12:00", "1 idle hour", "10:00", "09:00", "9 idle hours"],
   );
   assert.ok(
     rendered(records, { by: ["hour"], period, isColoured: true }).includes("\u001b[2m1 idle hour\u001b[0m"),

@@ -65,6 +65,18 @@ test("a session of the sandbox is shown as made up", async (t) => {
   assert.match(stdout, /^Sandbox: session s1 by agent.*made\s+up/s);
 });
 
+test("the beginning of an id is enough where one session has it, and those of several are listed", async (t) => {
+  const records = [{ session: "10ee229e-x" }, { session: "10ee03af-x" }, { session: "20" }];
+  const { stdout } = await usage(t, records, "session", "10ee2");
+  assert.match(stdout, /^Usage of session 10ee229e-x by agent/);
+  const several = await usage(t, records, "session", "10ee");
+  assert.equal(several.code, 1);
+  assert.match(
+    several.stderr,
+    /^error: 2 sessions begin with 10ee\nhint: type more of one of these: 10ee\S+, 10ee\S+\n/,
+  );
+});
+
 test("a session that is not recorded is an error, and so is what says nothing of a session", async (t) => {
   const none = await usage(t, RECORDS, "session", "s3");
   assert.notEqual(none.code, 0);

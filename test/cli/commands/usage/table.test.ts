@@ -40,36 +40,36 @@ test("a wide terminal shows all usual columns, with each row's share of the cost
     "claude-code   $101.25  ████▌   75%         1   300,000,000         90%   3,000,000        0          0       0",
     "codex          $30.38  █▍      23%         1    90,000,000         90%     900,000        0          0       0",
     "opencode       ≥$3.38  ▏        3%         1   ≥10,000,000         90%    ≥100,000        1          0       0",
-    "zed                 –                      1             –                       –        0          1       1",
-    "total        ≥$135.00  ██████ 100%         4  ≥400,000,000         90%  ≥4,000,000        1          1       1",
+    "zed                 –                      2             –                       –        0          1       1",
+    "total        ≥$135.00  ██████ 100%         5  ≥400,000,000         90%  ≥4,000,000        1          1       1",
   ]);
 });
 
 test("at 80 and at 60 columns, columns are left out and named, and nothing is wrapped", () => {
   assert.deepEqual(render({ width: 80 }), [
-    "tool             cost  requests     tokens in  from cache  tokens out",
-    "claude-code   $101.25         1   300,000,000         90%   3,000,000",
-    "codex          $30.38         1    90,000,000         90%     900,000",
-    "opencode       ≥$3.38         1   ≥10,000,000         90%    ≥100,000",
-    "zed                 –         1             –                       –",
-    "total        ≥$135.00         4  ≥400,000,000         90%  ≥4,000,000",
+    "tool             cost        share  requests     tokens in  tokens out",
+    "claude-code   $101.25  ████▌   75%         1   300,000,000   3,000,000",
+    "codex          $30.38  █▍      23%         1    90,000,000     900,000",
+    "opencode       ≥$3.38  ▏        3%         1   ≥10,000,000    ≥100,000",
+    "zed                 –                      2             –           –",
+    "total        ≥$135.00  ██████ 100%         5  ≥400,000,000  ≥4,000,000",
   ]);
   assert.deepEqual(render({ width: 60 }), [
-    "tool             cost  requests     tokens in  tokens out",
-    "claude-code   $101.25         1   300,000,000   3,000,000",
-    "codex          $30.38         1    90,000,000     900,000",
-    "opencode       ≥$3.38         1   ≥10,000,000    ≥100,000",
-    "zed                 –         1             –           –",
-    "total        ≥$135.00         4  ≥400,000,000  ≥4,000,000",
+    "tool             cost        share  requests     tokens in",
+    "claude-code   $101.25  ████▌   75%         1   300,000,000",
+    "codex          $30.38  █▍      23%         1    90,000,000",
+    "opencode       ≥$3.38  ▏        3%         1   ≥10,000,000",
+    "zed                 –                      2             –",
+    "total        ≥$135.00  ██████ 100%         5  ≥400,000,000",
   ]);
   assert.deepEqual(renderAll({ width: 60 }).hidden, [
-    "share",
     "from cache",
+    "tokens out",
     "partial",
     "uncounted",
     "failed",
   ]);
-  assert.deepEqual(renderAll({ width: 80 }).hidden, ["share", "partial", "uncounted", "failed"]);
+  assert.deepEqual(renderAll({ width: 80 }).hidden, ["from cache", "partial", "uncounted", "failed"]);
   assert.deepEqual(renderAll({ width: 60, isWide: true }).hidden, []);
 });
 
@@ -91,19 +91,22 @@ const PAID = [
   }),
 ];
 
-test("where a plan paid anything, each row says at 80 columns whether the key, the plan or both paid", () => {
+test("what a plan was worth stays where it is much beside the cost, and else gives way first", () => {
   assert.deepEqual(render({ width: 80 }, ["tool"], PAID), [
-    "tool          cost   worth    paid by  requests    tokens in  tokens out",
-    "codex        $3.04   $0.34  key, plan         2   10,000,000     100,000",
-    "opencode     $0.34                key         1    1,000,000      10,000",
-    "claude-code   plan   $1.01       plan         1    3,000,000      30,000",
-    "cline         plan  ≥$0.00       plan         1            –           –",
-    "zed          $0.00                            0            0           0",
-    "total        $3.38  ≥$1.35  key, plan         5  ≥14,000,000    ≥140,000",
+    "tool          cost   worth        share  requests    tokens in  tokens out",
+    "codex        $3.04   $0.34  █████▍  90%         2   10,000,000     100,000",
+    "opencode     $0.34          ▋       10%         1    1,000,000      10,000",
+    "claude-code   plan   $1.01                      1    3,000,000      30,000",
+    "cline         plan  ≥$0.00                      1            –           –",
+    "zed          $0.00                              1            0           0",
+    "total        $3.38  ≥$1.35  ██████ 100%         6  ≥14,000,000    ≥140,000",
   ]);
-  const [narrow, first] = render({ width: 60 }, ["tool"], PAID);
-  assert.equal(narrow, "tool          cost   worth    paid by  requests    tokens in");
-  assert.equal(first, "codex        $3.04   $0.34  key, plan         2   10,000,000");
+  const [narrow] = render({ width: 60 }, ["tool"], PAID);
+  assert.equal(narrow, "tool          cost   worth  requests");
+  const [little] = render({ width: 80 }, ["tool"], [spent("codex", 90_000_000), ...PAID]);
+  assert.doesNotMatch(little ?? "", /worth|paid by/);
+  const [whole] = render({ width: 120 }, ["tool"], PAID);
+  assert.match(whole ?? "", /worth +paid by +share/);
   const [head = ""] = render({ isWide: true }, ["tool", "account"], PAID);
   assert.doesNotMatch(head, /paid by/);
 });
@@ -111,8 +114,11 @@ test("where a plan paid anything, each row says at 80 columns whether the key, t
 test("what is charged beyond a plan is in the cost, and marked beside it and below", () => {
   const extra = { upstream: "extra:claude", key: "extra:claude/3f2a91c0" };
   const records = [spent("claude-code", 300_000, BY_PLAN), spent("claude-code", 300_000, extra)];
-  const [, row] = render({ width: 80 }, ["tool"], records);
-  assert.equal(row, "claude-code  $1.01  $1.01  plan, extra         2  6,000,000      60,000");
+  const [, row] = render({ width: 100 }, ["tool"], records);
+  assert.equal(
+    row,
+    "claude-code  $1.01  $1.01  plan, extra  ██████ 100%         2  6,000,000         90%      60,000",
+  );
 });
 
 test("no line is longer than the terminal, whatever the names are", () => {
@@ -128,14 +134,14 @@ test("no line is longer than the terminal, whatever the names are", () => {
   }
 });
 
-test("of a long path the last whole parts are shown, of another name the beginning", () => {
+test("of a long path the last whole parts are shown, or its end, and of a model both ends", () => {
   const records = [
     spent("claude-code", 30_000_000, { model: "a-model-with-a-very-long-name-indeed-20261123" }),
   ];
   const [, row] = render({ width: 60 }, ["model", "project"], records);
-  assert.match(row ?? "", /^a-model-\S*… +…\/claude-code /);
+  assert.match(row ?? "", /^a-model-\S*…\S*20261123 +…\/customers\/claude-code /);
   const [, last] = render({ width: 60 }, ["project"], [spent("a-name-without-any-end-".repeat(3), 10)]);
-  assert.match(last ?? "", /^…\/a-name-\S*… /);
+  assert.match(last ?? "", /^…\S*without-any-end- /);
 });
 
 test("the home directory is written as a tilde, and a row without a name says what it has none of", () => {

@@ -111,15 +111,23 @@ function nextFacts({ record, routing }: ExaminedRequest): Fact[] {
   const session = sessionCommand(record);
   const texts = [
     session !== null && `to see the whole session, type: ${session}`,
-    routing !== null && `to see what decides where it goes, type: tollkeeper route --explain ${id}`,
+    routing !== null && `to see what decides where it goes, type: tollkeeper route --explain ${shortId(id)}`,
   ];
   return texts.filter((text) => text !== false).map((text, at) => [at === 0 ? "more" : "", text]);
 }
 
+/** The first two parts of a UUID are typed more easily than all of it, and no other record or session is likely to have them. */
+function shortId(id: string): string {
+  return UUID.test(id) ? id.slice(0, SHORT_ID) : id;
+}
+
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+const SHORT_ID = 13;
+
 /** null without a session, and for one whose id would be taken for an option. */
 function sessionCommand({ session, ts }: UsageRecord): string | null {
   if (session === null || session.startsWith("-")) return null;
-  const words = ["tollkeeper", "usage", "session", toPrintable(session)];
+  const words = ["tollkeeper", "usage", "session", shortId(toPrintable(session))];
   const isOld = Date.now() - Date.parse(ts) > USUAL_PERIOD_MS;
   return formatCommand(isOld ? [...words, "--since", dayOf(ts)] : words);
 }
