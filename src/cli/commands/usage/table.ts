@@ -25,7 +25,7 @@ export interface View extends TableView {
 }
 
 /** How the rows of a table stand together. */
-export interface Arrangement {
+interface Arrangement {
   /** How many hours without a request come before each row, and after the last one: they are a faint row. */
   idle?: readonly number[];
   /** The sum of the rows that follow and have the same first name, by the place of the first of them. */
