@@ -84,10 +84,10 @@ export function expectedGlance(
       ...reasonsOf(now),
     ],
     Requests: [
-      large(Number(now["requests"])),
-      beside(large(Number(then["requests"])), Number(now["requests"]), Number(then["requests"])),
+      large(allOf(now)),
+      endingsOf(now),
+      `${beside(large(allOf(then)), allOf(now), allOf(then))}${completedOf(then)}`,
     ],
-    "Not completed": [lostOf(now), `before: ${lostOf(then)}`, waysOf(now)],
     "Tokens in": [
       large(inputOf(now)),
       beside(large(inputOf(then)), inputOf(now), inputOf(then)),
@@ -114,28 +114,36 @@ function large(value: number): string {
     : value.toLocaleString("en-US", { notation: "compact", maximumFractionDigits: 1 });
 }
 
-function waysOf(sums: Figures): string {
+/** All requests, those included that failed or were refused. */
+function allOf(sums: Figures): number {
+  return Number(sums["requests"]) + Number(sums["failed"]);
+}
+
+/** How they ended: `22 completed, 4 failed`, or `all completed`. */
+function endingsOf(sums: Figures): string {
+  const completed = Number(sums["requests"]) - Number(sums["cut"]);
+  if (allOf(sums) > 0 && completed === allOf(sums)) return "all completed";
   return [
-    [failedOf(sums), "failed"],
+    [completed, "completed"],
     [Number(sums["cut"]), "cut short"],
-    [Number(sums["refused"]), "refused by tollkeeper"],
+    [failedOf(sums), "failed"],
+    [Number(sums["refused"]), "refused"],
   ]
     .filter(([number]) => number !== 0)
     .map(([number, words]) => `${count(number)} ${words}`)
     .join(", ");
 }
 
+/** How many of an earlier period completed; empty if all did. */
+function completedOf(sums: Figures): string {
+  const completed = Number(sums["requests"]) - Number(sums["cut"]);
+  return completed === allOf(sums) ? "" : `, ${large(completed)} completed`;
+}
+
 type Figures = Record<string, unknown>;
 
 function inputOf(sums: Figures): number {
   return Number(sums["input_uncached"]) + Number(sums["cache_read"]) + Number(sums["cache_write"]);
-}
-
-/** Failed, cut and refused requests, and their share of all, with how many those are. */
-function lostOf(sums: Figures): string {
-  const lost = Number(sums["failed"]) + Number(sums["cut"]);
-  const all = Number(sums["requests"]) + Number(sums["failed"]);
-  return all === 0 ? "0" : `${count(lost)} (${shareOf(lost, all)} of ${large(all)})`;
 }
 
 /** Requests that failed, without those that tollkeeper refused. */
@@ -166,9 +174,7 @@ function reasonsOf(sums: Figures): string[] {
   const reasons = [
     ...(uncounted === 0
       ? []
-      : [
-          `${count(uncounted)} of ${count(sums["requests"])} requests ${uncounted === 1 ? "has" : "have"} no final token counts`,
-        ]),
+      : [`${count(uncounted)} ${uncounted === 1 ? "request has" : "requests have"} no final token counts`]),
     ...(all.length === 0 ? [] : [`not all prices are known of ${names.join(", ")}`]),
   ];
   return reasons.length === 0 ? [] : [`≥ means at least: ${reasons.join(", and ")}.`];
@@ -238,7 +244,7 @@ function cellsOf(row: Record<string, unknown>, hasWorth: boolean): string[] {
   return [
     (row["cost_usd"] as string | null) ?? "",
     ...(hasWorth ? [(row["plan_worth_usd"] as string | null) ?? ""] : []),
-    count(row["requests"]),
+    count(allOf(row)),
     count(input),
     share,
     count(row["output"]),

@@ -118,8 +118,8 @@ async function show(): Promise<void> {
 /** Says how old the figures are, also while no daemon responds. */
 function showAge(): void {
   const isLive = shownAt === null && isConnected && main.ariaBusy === "false";
-  age.className = isLive && !live.isPaused ? "age following" : "age";
-  if (isLive) age.textContent = live.isPaused ? "paused" : "live";
+  age.className = isLive && !live.isHeld ? "age following" : "age";
+  if (isLive) age.textContent = live.isHeld ? "on hold" : "live";
   else if (shownAt === null) age.textContent = "";
   else if (isConnected && !isOld) age.textContent = "up to date";
   else age.textContent = `updated ${formatAge(shownAt.getTime(), Date.now())}`;

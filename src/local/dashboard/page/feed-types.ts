@@ -117,7 +117,10 @@ export interface Refusal {
 }
 
 /** What the feed of live requests sends, without costs, and the records of those that had ended before. */
-export type FeedEntry = (UsageRecord & { cost?: Cost }) | Refusal | { ts: string; notice: string };
+export type FeedEntry =
+  | (UsageRecord & { cost?: Cost; missed?: Miss | null })
+  | Refusal
+  | { ts: string; notice: string };
 
 export interface Running {
   total: number;

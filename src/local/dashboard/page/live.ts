@@ -1,4 +1,5 @@
 import type { RunningRequest } from "../../../core/ledger/running-request.ts";
+import { isPaidByTool } from "../../../core/plans/names.ts";
 import { element } from "./elements.ts";
 import type { FeedEntry, Running, UsageReport } from "./feed-types.ts";
 import { readFeed, readRecords } from "./feeds.ts";
@@ -12,12 +13,12 @@ import {
   RUNNING_HEADS,
   runningCells,
   tableOf,
-  toneOf,
+  toneOfEnded,
   toneOfRunning,
   type Cells,
 } from "./live/live-rows.ts";
 import { RunningCosts } from "./live/running-costs.ts";
-import { formatCount } from "./numbers.ts";
+import { formatCount, formatDollars } from "./numbers.ts";
 import { showRecord } from "./record-dialog.ts";
 import { dayRow } from "./table.ts";
 import { dayOf, TIME_ZONE } from "./times.ts";
@@ -27,12 +28,15 @@ import { costOf } from "./usage-sums.ts";
 const LAST_RECORDS = 20;
 /** How many requests that have ended are kept. */
 const MOST_ENDED = 200;
+/** "Pause" would be what refuses requests. */
+const HOLD = "Hold the list";
+const GO_ON = "Go on";
 
 /** What runs, and what has ended since the page was opened. It is kept while another view is shown. */
 export class LiveView {
   readonly #ended: FeedEntry[] = [];
   #running: Running = { total: 0, requests: [] };
-  #isPaused = false;
+  #isHeld = false;
   /** Whether the requests that ended before are known. */
   #isLoaded = false;
   #filter = "";
@@ -53,7 +57,7 @@ export class LiveView {
   readonly #costs = new LiveCosts((entry) => this.#redrawEnded(entry));
   readonly #runningCosts = new RunningCosts();
   readonly #count = element("span", { attributes: { role: "status" } });
-  readonly #pauseButton = element("button", { onclick: () => this.#togglePause() }, "Pause");
+  readonly #holdButton = element("button", { onclick: () => this.#toggleHold() }, HOLD);
   /** What there is to do with requests: to filter them, and to have them stay. */
   readonly #choices = element("div", { class: "choices" });
   readonly #tables = element("div", { class: "scroll" });
@@ -68,8 +72,8 @@ export class LiveView {
   }
 
   /** Whether rows stay as they are, because a person reads them. */
-  get isPaused(): boolean {
-    return this.#isPaused;
+  get isHeld(): boolean {
+    return this.#isHeld;
   }
 
   async #readToday(): Promise<void> {
@@ -94,7 +98,7 @@ export class LiveView {
 
   /** Adds what a feed has sent. */
   take(event: string, data: unknown): void {
-    const isShown = !this.#isPaused && this.#element.isConnected;
+    const isShown = !this.#isHeld && this.#element.isConnected;
     if (event === "running") {
       this.#running = data as Running;
       if (!isShown) return;
@@ -116,7 +120,7 @@ export class LiveView {
       this.#filter = input.value;
       this.#draw();
     });
-    this.#choices.append(element("label", {}, "Tool or model ", input), this.#pauseButton);
+    this.#choices.append(element("label", {}, "Tool or model ", input), this.#holdButton);
     this.#tables.append(
       element(
         "div",
@@ -133,10 +137,10 @@ export class LiveView {
     );
   }
 
-  #togglePause(): void {
-    this.#isPaused = !this.#isPaused;
-    this.#pauseButton.textContent = this.#isPaused ? "Go on" : "Pause";
-    if (!this.#isPaused) this.#draw();
+  #toggleHold(): void {
+    this.#isHeld = !this.#isHeld;
+    this.#holdButton.textContent = this.#isHeld ? GO_ON : HOLD;
+    if (!this.#isHeld) this.#draw();
   }
 
   #draw(): void {
@@ -176,12 +180,17 @@ export class LiveView {
     shown.forEach((request, at) => this.#drawRunningRow(request, at));
   }
 
-  /** Says how many run, and what today cost. */
+  /** Says how many run, what they cost at least until now, and what today cost. */
   #nameRunning(): void {
+    const { total, requests } = this.#running;
+    const costs = requests
+      .filter(({ upstream }) => !isPaidByTool(upstream))
+      .map((request) => this.#runningCosts.of(request, this.#ended) ?? 0);
+    const dollars = costs.reduce((sum, cost) => sum + cost, 0);
     this.#count.textContent = [
-      `${formatCount(this.#running.total)} running`,
+      `${formatCount(total)} running${dollars === 0 ? "" : `, ≥${formatDollars(dollars)} so far`}`,
       ...(this.#today === "" ? [] : [`today ${this.#today}`]),
-      ...(this.#isPaused ? ["paused"] : []),
+      ...(this.#isHeld ? ["on hold"] : []),
     ].join(" · ");
   }
 
@@ -229,14 +238,14 @@ export class LiveView {
   #endedRows(entry: FeedEntry): HTMLElement[] {
     const cells = endedCells(entry);
     if (!this.#isMeant(cells)) return [];
-    const row = rowOf(cells, () => showRecord(entry), toneOf(entry));
+    const row = rowOf(cells, () => showRecord(entry), toneOfEnded(entry));
     this.#endedRowOf.set(entry, row);
     return [row];
   }
 
   #redrawEnded(entry: FeedEntry): void {
     const row = this.#endedRowOf.get(entry);
-    if (row !== undefined) rewrite(row, endedCells(entry), toneOf(entry));
+    if (row !== undefined) rewrite(row, endedCells(entry), toneOfEnded(entry));
   }
 
   /** Returns whether the filter lets it through. */

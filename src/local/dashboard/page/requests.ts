@@ -12,7 +12,7 @@ import { speedByModel } from "./requests/speed-by-model.ts";
 import { OUTCOMES, questionOf, type Change, type State } from "./state.ts";
 import { sortableTable } from "./table.ts";
 import { dayOf, TIME_ZONE } from "./times.ts";
-import { costOf, failedOf } from "./usage-sums.ts";
+import { allOf, costOf, describeEndings } from "./usage-sums.ts";
 
 /** More would take the browser longer than a person waits. */
 const MOST_REQUESTS = 1_000;
@@ -130,16 +130,10 @@ export function requestsControls(state: State, change: Change): HTMLElement[] {
   ];
 }
 
-/** Says what the whole period has, which may be more than is listed. Failed requests are counted apart from the others. */
+/** Says what the whole period has, which may be more than is listed: `In this period: 27 requests (22 completed, 5 failed), $2.08`. */
 function describeAll(total: Sums): string {
-  const others = [
-    [failedOf(total), "failed besides"],
-    [total.refused, "refused besides"],
-  ] as const;
-  const cut = total.cut === 0 ? "" : ` (${formatCount(total.cut)} cut short)`;
-  const requests = `${formatCount(total.requests)} ${total.requests === 1 ? "request" : "requests"}`;
-  const apart = others.flatMap(([count, word]) => (count === 0 ? [] : [`${formatCount(count)} ${word}`]));
-  return [`In this period: ${requests}${cut}, ${costOf(total)}`, ...apart].join("; ");
+  const count = allOf(total);
+  return `In this period: ${formatCount(count)} ${count === 1 ? "request" : "requests"} (${describeEndings(total)}), ${costOf(total)}`;
 }
 
 function titleOf(outcome: State["outcome"], read: number, isByCost: boolean): string {

@@ -1,7 +1,16 @@
 import type { Row, Sums } from "./feed-types.ts";
 import { formatCount, formatShare } from "./numbers.ts";
 import type { TableColumn } from "./table.ts";
-import { certaintyOf, costOf, coverageOf, failedOf, inputOf, ownWorthOf, worthOf } from "./usage-sums.ts";
+import {
+  allOf,
+  certaintyOf,
+  costOf,
+  coverageOf,
+  failedOf,
+  inputOf,
+  ownWorthOf,
+  worthOf,
+} from "./usage-sums.ts";
 
 const COST: TableColumn<Row> = {
   head: "cost",
@@ -28,8 +37,8 @@ const OWN_KEYS: TableColumn<Row> = {
 const OTHERS: readonly TableColumn<Row>[] = [
   {
     head: "requests",
-    value: ({ requests }) => requests,
-    unit: ({ requests }) => (requests === 1 ? "request" : "requests"),
+    value: allOf,
+    unit: (row) => (allOf(row) === 1 ? "request" : "requests"),
   },
   { head: "tokens in", value: inputOf },
   {

@@ -26,7 +26,7 @@ export function mapColumn<Row, Inner>(
   column: TableColumn<Inner>,
   innerOf: (row: Row) => Inner,
 ): TableColumn<Row> {
-  const { head, value, text, contents, exact, isWords = false, isVerdict = false } = column;
+  const { head, value, text, contents, unit, exact, isWords = false, isVerdict = false } = column;
   return {
     head,
     isWords,
@@ -34,6 +34,7 @@ export function mapColumn<Row, Inner>(
     value: (row) => value(innerOf(row)),
     ...(text !== undefined && { text: (row: Row) => text(innerOf(row)) }),
     ...(contents !== undefined && { contents: (row: Row) => contents(innerOf(row)) }),
+    ...(unit !== undefined && { unit: (row: Row) => unit(innerOf(row)) }),
     ...(exact !== undefined && { exact: (row: Row) => exact(innerOf(row)) }),
   };
 }

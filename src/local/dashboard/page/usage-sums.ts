@@ -1,5 +1,5 @@
 import type { Row, Sums } from "./feed-types.ts";
-import { formatDollars, formatShare } from "./numbers.ts";
+import { formatCount, formatDollars, formatShare } from "./numbers.ts";
 
 /** All input tokens. */
 export function inputOf({ input_uncached: uncached, cache_read: read, cache_write: write }: Sums): number {
@@ -61,4 +61,36 @@ export function nameIn(row: Row, grouping: string): string {
 /** Requests that failed, without those that tollkeeper refused: the page `health` counts those. */
 export function failedOf({ failed, refused }: Sums): number {
   return failed - refused;
+}
+
+/** All requests, as lists have them: `requests` of sums leaves out what failed or was refused. */
+export function allOf({ requests, failed }: Sums): number {
+  return requests + failed;
+}
+
+/** How requests ended, with their count. */
+export interface Ending {
+  count: number;
+  word: string;
+  /** By which the view of requests finds them; none where that has no such choice. */
+  outcome?: "failed" | "cut" | "refused";
+}
+
+/** Returns what the requests of sums are made of: completed, cut short, failed, refused. What none did is left out. */
+export function endingsOf(sums: Sums): Ending[] {
+  const { requests, cut, refused } = sums;
+  const all: Ending[] = [
+    { count: requests - cut, word: "completed" },
+    { count: cut, word: "cut short", outcome: "cut" },
+    { count: failedOf(sums), word: "failed", outcome: "failed" },
+    { count: refused, word: "refused", outcome: "refused" },
+  ];
+  return all.filter(({ count }) => count > 0);
+}
+
+/** The same in words: `22 completed, 4 failed, 1 refused`, or `all completed`; empty where there is none. */
+export function describeEndings(sums: Sums): string {
+  const endings = endingsOf(sums);
+  if (endings.length === 1 && endings[0]?.word === "completed") return "all completed";
+  return endings.map(({ count, word }) => `${formatCount(count)} ${word}`).join(", ");
 }

@@ -80,7 +80,7 @@ test(
     );
     assert.notEqual(colours[0], colours[2]);
     assert.deepEqual(new Set(colours.slice(1)).size, 1);
-    assert.match((await page.textContent('.live [role="status"]')) ?? "", /^4 running/);
+    assert.match((await page.textContent('.live [role="status"]')) ?? "", /^4 running, ≥\$0\.244 so far/);
     assert.deepEqual(problems, []);
   },
 );
@@ -129,7 +129,7 @@ test(
     const { page, problems } = await open(t, []);
     await page.waitForSelector('.empty h2:text-is("Nothing is running")');
     await page.waitForSelector('.empty pre:text-is("tollkeeper connect claude-code")');
-    for (const hidden of ['input[type="search"]', 'button:text-is("Pause")', "table"])
+    for (const hidden of ['input[type="search"]', 'button:text-is("Hold the list")', "table"])
       assert.equal(await page.locator(`.live ${hidden}`).first().isVisible(), false, hidden);
     assert.match((await page.textContent('.live [role="status"]')) ?? "", /^0 running/);
     assert.deepEqual(problems, []);

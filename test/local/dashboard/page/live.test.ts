@@ -28,7 +28,7 @@ test("a request that ends while the page is open gets its cost", { skip }, async
 });
 
 test(
-  "a burst takes one question for the costs in two seconds; none while paused, and what the ledger has not got stays open",
+  "a burst takes one question for the costs in two seconds; none while the list is held, and what the ledger has not got stays open",
   { skip },
   async (t) => {
     const ledger: UsageRecord[] = [];
@@ -54,7 +54,7 @@ test(
     await page.waitForSelector('caption:text-is("No request has ended yet")');
     assert.deepEqual(asked.splice(0), [20], "the last records, as the page opens");
 
-    await page.click('button:text-is("Pause")');
+    await page.click('button:text-is("Hold the list")');
     const lost = usageRecord({ model: "lost" });
     send("entry", lost);
     for (let at = 0; at < 150; at += 1) {

@@ -76,12 +76,12 @@ test("the record says why it missed the cache, who says so, and what that cost",
   );
   assert.equal(await page.textContent("dialog caption"), "Cost (Anthropic prices)");
   await page.keyboard.press("Escape");
-  // Lists of all requests and of those of a session say it alike.
-  for (const view of ["requests?since=7d", "sessions?since=7d&session=one"]) {
+  // Lists of all requests, of those of a session and of those that have just ended say it alike.
+  for (const view of ["requests?since=7d", "sessions?since=7d&session=one", "live"]) {
     await page.goto(`${daemon.url}/#/${view}`);
-    const cell = page.locator('.two-lines:not(.sessions, .agents) tbody [data-column="from cache"]');
+    const cell = page.locator('.two-lines:not(.sessions, .agents) tbody [data-column="note"]');
     await cell.waitFor();
-    assert.equal(await cell.textContent(), "missed, 0%");
+    assert.equal(await cell.textContent(), "missed the cache: the tools changed, +$0.00920");
   }
   await page.goto(`${daemon.url}/#/overview`);
   await page.waitForSelector(".unusual:not(:empty)");

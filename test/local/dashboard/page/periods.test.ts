@@ -83,7 +83,7 @@ function sessionCells(row: Figures, hasWorth: boolean): string {
     row["tool"],
     row["cost_usd"],
     ...(hasWorth ? [row["plan_worth_usd"]] : []),
-    count(of("requests")),
+    count(of("requests") + of("failed")),
     count(input),
     shareOf(of("cache_read"), input),
     count(of("output")),

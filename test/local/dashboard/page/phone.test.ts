@@ -17,11 +17,11 @@ const LINES = {
   ],
   live: [
     ["tool", "model", "cost"],
-    ["time", "outcome", "tokens in", "tokens out"],
+    ["time", "project", "tokens in", "tokens out"],
   ],
   sessions: [
     ["project", "branch", "cost"],
-    ["tool", "last used", "failed", "tokens in"],
+    ["tool", "last used", "failed", "requests"],
   ],
   overview: [
     ["tool", "cost"],
@@ -158,16 +158,16 @@ test("on a phone, a tap on a head sorts the requests", { skip: noBrowser }, asyn
 });
 
 test(
-  "in a narrow window, a row of each list fits with its cost and its outcome",
+  "in a narrow window, a row of each list fits with its cost and its note",
   { skip: noBrowser },
   async (t) => {
     const daemon = await startWithRecords(t, records());
     const { page, problems } = await openChromium(t, { viewport: { width: 1_024, height: 800 } });
     for (const [view, columns] of [
-      ["requests", ["cost", "outcome"]],
-      ["live", ["cost", "outcome"]],
+      ["requests", ["cost", "note"]],
+      ["live", ["cost", "note"]],
       ["sessions", ["cost", "last used"]],
-      ["sessions?session=session-1", ["cost", "outcome", "from cache"]],
+      ["sessions?session=session-1", ["cost", "note", "from cache"]],
     ] as const) {
       await page.goto("about:blank");
       await page.goto(`${daemon.url}/#/${view}${view.includes("?") ? "&" : "?"}since=7d`);

@@ -9,7 +9,7 @@ const MOST_ASKED = 5;
 const SPARE_LINES = 20;
 
 /**
- * Finds out what requests cost. The live feed does not say it: the daemon has no prices, so that a process of ours has to answer.
+ * Finds out what requests cost, and why they missed the cache. The live feed does not say it: the daemon has no prices, so that a process of ours has to answer.
  * One takes as long for the last 200 records as for a single one. So all that wait are asked for at once.
  */
 export class LiveCosts {
@@ -31,12 +31,13 @@ export class LiveCosts {
     this.#nextAt = Infinity;
     try {
       const priced = await readRecords({ lines: String(oldest + 1 + SPARE_LINES) });
-      const costs = new Map(priced.map(({ id, cost }) => [id, cost]));
+      const known = new Map(priced.map((record) => [record.id, record]));
       for (const record of records.filter((one) => this.#isMissing(one))) {
-        const cost = costs.get(record.id);
+        const found = known.get(record.id);
         this.#timesAsked.set(record, (this.#timesAsked.get(record) ?? 0) + 1);
-        if (cost === undefined) continue;
-        record.cost = cost;
+        if (found === undefined) continue;
+        record.cost = found.cost;
+        record.missed = found.missed;
         this.#onCost(record);
       }
     } catch {

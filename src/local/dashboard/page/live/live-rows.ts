@@ -7,7 +7,8 @@ import { costInList } from "../cost.ts";
 import { element } from "../elements.ts";
 import type { FeedEntry, Refusal } from "../feed-types.ts";
 import { lastPart } from "./last-part.ts";
-import { describeEnd, wordsOf } from "../record/ending.ts";
+import { wordsOf } from "../record/ending.ts";
+import { noteOf, noteParts } from "../record/note.ts";
 import { formatCount, formatDollars, formatSeconds, formatShare } from "../numbers.ts";
 import { COLUMN, type RowTone } from "../table.ts";
 
@@ -35,21 +36,14 @@ export const RUNNING_HEADS: readonly string[] = [
   "cost",
   "state",
 ];
-export const ENDED_HEADS: readonly string[] = [
-  "time",
-  ...SHARED_HEADS,
-  "tokens out",
-  "took",
-  "cost",
-  "outcome",
-];
+export const ENDED_HEADS: readonly string[] = ["time", ...SHARED_HEADS, "tokens out", "took", "cost", "note"];
 const PROJECT_AT = ENDED_HEADS.indexOf("project");
 
-/** How a row of a request that runs stands out: what streams has a dot that pulses. */
-type RunningTone = RowTone | "streaming";
+/** How a row stands out: what streams has a dot that pulses, and what missed the cache says so. */
+type LiveTone = RowTone | "streaming" | "missed";
 
 /** A row whose first cell opens the whole record. */
-export function rowOf([time, ...cells]: Cells, onclick: () => void, tone: RunningTone = ""): HTMLElement {
+export function rowOf([time, ...cells]: Cells, onclick: () => void, tone: LiveTone = ""): HTMLElement {
   return element(
     "tr",
     { class: tone },
@@ -70,7 +64,7 @@ function columnAt(at: number): Record<string, string> {
 }
 
 /** Writes other contents into a row; its first cell stays. */
-export function rewrite(row: HTMLElement, cells: Cells, tone: RunningTone): void {
+export function rewrite(row: HTMLElement, cells: Cells, tone: LiveTone): void {
   row.className = tone;
   row.querySelectorAll("td").forEach((cell, column) => {
     const content = toPrintable(cells[column + 1] ?? "");
@@ -118,7 +112,7 @@ export function runningCells(request: RunningRequest, cost: number | null): Cell
     ttft === null ? "" : formatSeconds(ttft),
     formatAge(age),
     costCell(upstream, cost),
-    ttft === null ? "waiting for the first token" : "streaming",
+    ttft === null ? "waiting" : "streaming",
   ];
 }
 
@@ -144,7 +138,7 @@ function formatAge(ms: number): string {
 const LONG_WAIT_MS = 30_000;
 
 /** How a running request stands out. */
-export function toneOfRunning({ ttft_ms: ttft, duration_ms: age }: RunningRequest): RunningTone {
+export function toneOfRunning({ ttft_ms: ttft, duration_ms: age }: RunningRequest): LiveTone {
   if (ttft !== null) return "streaming";
   return age >= LONG_WAIT_MS ? "warning" : "";
 }
@@ -161,7 +155,7 @@ export function endedCells(entry: FeedEntry): Cells {
     ...usedCells({ ...entry, tokens: tokensOfModel(entry) }),
     formatSeconds(took),
     cost === undefined ? "…" : costInList(cost, entry),
-    describeEnd(entry),
+    noteOf(entry),
   ];
 }
 
@@ -170,7 +164,13 @@ function refusalCells({ ts, tool, refused, method, path }: Refusal): Cells {
   return [timeOf(ts), tool ?? "unknown", "", "", "", "", "", "", "", end];
 }
 
-/** How a row stands out. */
+/** How the row of one that ended stands out. */
+export function toneOfEnded(entry: FeedEntry): LiveTone {
+  const tone = toneOf(entry);
+  return tone === "" && "outcome" in entry && noteParts(entry).miss !== "" ? "missed" : tone;
+}
+
+/** How the row of a request stands out in a list, by how it ended. */
 export function toneOf(entry: FeedEntry): RowTone {
   if ("notice" in entry) return "warning";
   if ("refused" in entry) return "failure";

@@ -1,7 +1,7 @@
 import type { Row, Sums } from "../feed-types.ts";
 import { formatChange } from "../numbers.ts";
 import { sortableTable, type TableColumn } from "../table.ts";
-import { costOf, nameIn } from "../usage-sums.ts";
+import { allOf, costOf, nameIn } from "../usage-sums.ts";
 import { describeDifferenceOf, differenceOf } from "./difference.ts";
 import type { GroupName } from "./group-name.ts";
 
@@ -42,6 +42,10 @@ function usd(sums: Sums | null): number {
   return Number(sums?.cost_usd ?? 0);
 }
 
+function countOf(sums: Sums | null): number {
+  return sums === null ? 0 : allOf(sums);
+}
+
 /** False where nothing is known to have cost anything, in either span. */
 function isPriced({ now, before }: Beside): boolean {
   return usd(now) !== 0 || usd(before) !== 0;
@@ -73,8 +77,12 @@ function columnsOf(by: string, nameOf: GroupName): TableColumn<Beside>[] {
       value: (beside) => (isPriced(beside) ? usd(beside.now) / usd(beside.before) : NaN),
       text: (beside) => (isPriced(beside) ? formatChange(usd(beside.now), usd(beside.before)) || "new" : ""),
     },
-    { head: "requests", value: ({ now }) => now?.requests ?? 0 },
-    { head: "requests before", value: ({ before }) => before?.requests ?? 0 },
+    {
+      head: "requests",
+      value: ({ now }) => countOf(now),
+      unit: ({ now }) => (countOf(now) === 1 ? "request" : "requests"),
+    },
+    { head: "requests before", value: ({ before }) => countOf(before) },
   ];
 }
 

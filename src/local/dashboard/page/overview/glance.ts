@@ -3,7 +3,7 @@ import type { Sums } from "../feed-types.ts";
 import { formatChange, formatCount, formatDollars, formatLarge, formatShare } from "../numbers.ts";
 import { formatState, type State } from "../state.ts";
 import type { Before } from "./period-heading.ts";
-import { failedOf, inputOf } from "../usage-sums.ts";
+import { allOf, describeEndings, endingsOf, inputOf } from "../usage-sums.ts";
 
 /**
  * Shows the requests and tokens of sums beside those of the span before.
@@ -24,8 +24,12 @@ export function glance(total: Sums, before: Before | null, state: State, isSandb
   return element(
     "section",
     { class: "glance", attributes: { "aria-label": "at a glance" } },
-    card("Requests", formatLarge(total.requests), ...than(({ requests }) => requests)),
-    card("Not completed", lostOf(total), ...was(lostOf), waysToEnd(total, state)),
+    card(
+      "Requests",
+      formatLarge(allOf(total)),
+      linkedEndings(total, state),
+      ...than(allOf).map((text) => `${text}${completedBefore(before)}`),
+    ),
     card(
       "Tokens in",
       formatLarge(input),
@@ -37,25 +41,23 @@ export function glance(total: Sums, before: Before | null, state: State, isSandb
   );
 }
 
-/** How many requests did not complete, and their share of all, with how many those are. Failed requests are counted apart from the others. */
-function lostOf({ requests, failed, cut }: Sums): string {
-  const share = formatShare(failed + cut, requests + failed);
-  return `${formatCount(failed + cut)}${share === "" ? "" : ` (${share} of ${formatLarge(requests + failed)})`}`;
+/** How requests ended, each with a link to those that did not complete. */
+function linkedEndings(total: Sums, state: State): (HTMLElement | string)[] {
+  const endings = endingsOf(total);
+  if (endings.every(({ outcome }) => outcome === undefined)) return [describeEndings(total)];
+  return endings.flatMap(({ count, word, outcome }, at) => {
+    const text = `${formatCount(count)} ${word}`;
+    const href = formatState({ ...state, view: "requests", outcome: outcome ?? "all", sort: undefined });
+    const shown = outcome === undefined ? text : element("a", { class: "more", href }, text);
+    return at === 0 ? [shown] : [", ", shown];
+  });
 }
 
-/** How they ended instead, each with a link to those requests. */
-function waysToEnd(total: Sums, state: State): (HTMLElement | string)[] {
-  const linked = (count: number, words: string, outcome: State["outcome"]) => {
-    const text = `${formatCount(count)} ${words}`;
-    const href = formatState({ ...state, view: "requests", outcome, sort: undefined });
-    return count === 0 ? [] : [element("a", { class: "more", href }, text)];
-  };
-  const ways = [
-    ...linked(failedOf(total), "failed", "failed"),
-    ...linked(total.cut, "cut short", "cut"),
-    ...linked(total.refused, "refused by tollkeeper", "refused"),
-  ];
-  return ways.flatMap((way, at) => (at === 0 ? [way] : [", ", way]));
+/** Empty where all completed. */
+function completedBefore(before: Before | null): string {
+  if (before === null) return "";
+  const { requests, cut, failed } = before.total;
+  return cut + failed === 0 ? "" : `, ${formatLarge(requests - cut)} completed`;
 }
 
 function cachedShareOf(sums: Sums): string {

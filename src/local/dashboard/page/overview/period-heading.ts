@@ -97,7 +97,7 @@ const MOST_CHARACTERS = 40;
 const MOST_NAMED = 2;
 
 /** Says why a cost is a lower bound; empty for one that is exact. */
-function whyAtLeast({ cost_is_exact: isExact, requests, partial, absent, unpriced }: Sums): string {
+function whyAtLeast({ cost_is_exact: isExact, partial, absent, unpriced }: Sums): string {
   if (isExact) return "";
   const models = [...new Set(unpriced.map(({ model }) => model ?? "an unknown model"))];
   const named = models.slice(0, MOST_NAMED).map((name) => name.slice(0, MOST_CHARACTERS));
@@ -108,7 +108,7 @@ function whyAtLeast({ cost_is_exact: isExact, requests, partial, absent, unprice
     ...(uncounted === 0
       ? []
       : [
-          `${formatCount(uncounted)} of ${formatCount(requests)} requests ${uncounted === 1 ? "has" : "have"} no final token counts`,
+          `${formatCount(uncounted)} ${uncounted === 1 ? "request has" : "requests have"} no final token counts`,
         ]),
     ...(models.length === 0 ? [] : [`not all prices are known of ${names.join(", ")}`]),
   ];

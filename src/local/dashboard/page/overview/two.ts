@@ -2,7 +2,7 @@ import { choice, element } from "../elements.ts";
 import type { Row } from "../feed-types.ts";
 import { formatChange, formatCount, formatDollars, formatLarge, formatShare } from "../numbers.ts";
 import type { Change, State } from "../state.ts";
-import { costOf, coverageOf, failedOf, inputOf, nameIn, wordForCost } from "../usage-sums.ts";
+import { allOf, costOf, coverageOf, failedOf, inputOf, nameIn, wordForCost } from "../usage-sums.ts";
 import { describePoints } from "./difference.ts";
 import { OTHERS_COLOUR } from "./series-colours.ts";
 
@@ -97,7 +97,7 @@ function figuresOf(one: Row, other: Row): Figure[] {
       costOfEach(other),
       isKnown ? formatChange(each(usdOf)(other), each(usdOf)(one)) : "",
     ],
-    figure("Requests", ({ requests }) => requests, formatCount),
+    figure("Requests", allOf, formatCount),
     figure("Tokens in", inputOf, formatLarge),
     figure("Tokens in per request", each(inputOf), formatWhole),
     fromCache(one, other),
@@ -114,7 +114,7 @@ function figuresOf(one: Row, other: Row): Figure[] {
 
 function describeFailed(row: Row): string {
   const failed = failedOf(row);
-  return `${formatCount(failed)} (${formatShare(failed, row.requests + row.failed) || "0%"})`;
+  return `${formatCount(failed)} (${formatShare(failed, allOf(row)) || "0%"})`;
 }
 
 /** There is no share of nothing. */
@@ -139,7 +139,7 @@ function costOfEach(row: Row): string {
 
 /** Of a request. */
 function each(valueOf: (row: Row) => number): (row: Row) => number {
-  return (row) => valueOf(row) / (row.requests || 1);
+  return (row) => valueOf(row) / (allOf(row) || 1);
 }
 
 function formatWhole(value: number): string {

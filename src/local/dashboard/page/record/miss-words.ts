@@ -1,9 +1,9 @@
 import type { Miss } from "../feed-types.ts";
 import { formatCount, formatDollars } from "../numbers.ts";
 
-/** Says why a request missed the cache, such as `the tools changed (said by the service), $0.02 over a hit`. */
+/** Says why a request missed the cache, and what that cost more than a hit: `the tools changed, +$0.02`. */
 export function describeMiss(miss: Miss): string {
-  return `${reasonOf(miss)}, ${lossOf(miss)} over a hit`;
+  return `${miss.meaning}, ${lossOf(miss).replace("$", "+$")}`;
 }
 
 /** The same in sentences, with what could have been read from the cache, and how to avoid it. */

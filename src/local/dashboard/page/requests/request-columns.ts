@@ -6,6 +6,7 @@ import type { PricedRecord } from "../feed-types.ts";
 import { lastPart } from "../live/last-part.ts";
 import { formatCount, momentParts, formatSeconds, formatShare } from "../numbers.ts";
 import { describeEnd } from "../record/ending.ts";
+import { noteOf, noteParts } from "../record/note.ts";
 import { showRecord } from "../record-dialog.ts";
 import type { Change, State } from "../state.ts";
 import type { TableColumn } from "../table.ts";
@@ -34,7 +35,6 @@ export function requestColumns({ filter }: State, change: Change): TableColumn<P
   return [
     TIME,
     COST,
-    OUTCOME,
     named("tool", ({ tool }) => tool),
     named("model", ({ model, model_requested: requested }) => model ?? requested),
     named("project", ({ project }) => project, lastPart),
@@ -56,10 +56,11 @@ export function requestColumns({ filter }: State, change: Change): TableColumn<P
       value: (record) => tokensPerSecond(record) ?? 0,
       text: (record) => formatSpeed(tokensPerSecond(record)),
     },
+    NOTE,
   ];
 }
 
-/** The share of the input that was read from the cache, and whether a request missed it. */
+/** The share of the input that was read from the cache. A request that missed it stands out. */
 export function fromCacheColumn(
   tokensOf: (record: PricedRecord) => Pick<Tokens, "cache_read" | "input_total"> | null,
 ): TableColumn<PricedRecord> {
@@ -72,8 +73,11 @@ export function fromCacheColumn(
     contents(record) {
       const tokens = tokensOf(record);
       return [
-        ...(record.missed === null ? [] : [element("span", { class: "missed" }, "missed, ")]),
-        formatShare(tokens?.cache_read ?? 0, tokens?.input_total ?? 0),
+        element(
+          "span",
+          record.missed === null ? {} : { class: "missed" },
+          formatShare(tokens?.cache_read ?? 0, tokens?.input_total ?? 0),
+        ),
       ];
     },
   };
@@ -96,14 +100,17 @@ export const COST: TableColumn<PricedRecord> = {
   exact: ({ cost }) => cost.amount_usd ?? "",
 };
 
-export const OUTCOME: TableColumn<PricedRecord> = {
-  head: "outcome",
-  value: describeEnd,
+/** What makes a request stand out; nothing for most. */
+export const NOTE: TableColumn<PricedRecord> = {
+  head: "note",
+  value: noteOf,
   contents(record) {
-    const end = describeEnd(record);
-    // A phone has no room for what most rows would say.
-    return [end === "completed" ? element("span", { class: "usual" }, end) : end];
+    const { end, miss } = noteParts(record);
+    const missed = miss === "" ? [] : [element("span", { class: "missed" }, miss)];
+    return [...(end === "" ? [] : [miss === "" ? end : `${end}; `]), ...missed];
   },
+  // CSV says of each how it ended.
+  exact: (record) => noteOf(record) || describeEnd(record),
   isWords: true,
   isVerdict: true,
 };

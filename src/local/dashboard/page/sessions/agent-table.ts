@@ -5,9 +5,18 @@ import { sortableTable, type TableColumn } from "../table.ts";
 import { agentOf, placeAgents } from "./agent-tree.ts";
 
 const MAIN = "main";
+/** Characters of an agent's id that tell it from others. */
+const ID_LENGTH = 8;
+
+/** Names an agent: by its kind, and unless it is the main one, which of that kind: `subagent 6848d324`. */
+export function nameAgent(agent: string | null, kind: string | null): string {
+  if (kind === MAIN) return MAIN;
+  return [kind ?? "", agent?.slice(0, ID_LENGTH) ?? ""].join(" ").trim();
+}
 
 function nameOf(row: Row): string {
-  return agentOf(row) ?? MAIN;
+  const kind = row["agent_kind"];
+  return nameAgent(agentOf(row), typeof kind === "string" ? kind : null) || MAIN;
 }
 
 /** Who asked, where a session had several agents or kinds of request: a tree, until a reader sorts it. */
@@ -19,7 +28,7 @@ export function agentTable(agents: readonly Row[], records: readonly PricedRecor
     {
       head: "agent",
       value: (row) => places.get(row) ?? 0,
-      exact: nameOf,
+      exact: (row) => agentOf(row) ?? MAIN,
       contents(row) {
         const indent = element("span", { class: "indent" });
         indent.style.width = `${depths.get(row) ?? 0}rem`;
@@ -27,15 +36,7 @@ export function agentTable(agents: readonly Row[], records: readonly PricedRecor
       },
       isWords: true,
     },
-    {
-      head: "kind",
-      value: (row) => (typeof row["agent_kind"] === "string" ? row["agent_kind"] : ""),
-      isWords: true,
-    },
-    // All of them, as the list of requests has them.
-    ...narrowSumColumns(agents).map((column) =>
-      column.head === "requests" ? { ...column, value: (row: Row) => row.requests + row.failed } : column,
-    ),
+    ...narrowSumColumns(agents),
   ];
   return sortableTable("By agent", columns, agents, { class: "two-lines agents", sort: "agent,rising" });
 }

@@ -1,6 +1,6 @@
 import type { PricedRecord, Row } from "../feed-types.ts";
 import { dayOf } from "../times.ts";
-import { nameIn } from "../usage-sums.ts";
+import { allOf, nameIn } from "../usage-sums.ts";
 
 const HOUR_MS = 60 * 60 * 1_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -65,7 +65,7 @@ function timesIn(
   const [firstHour, lastHour] = [hours[0], hours.at(-1)];
   const [first, last] = [times[0], times.at(-1)];
   const lastUsed = last === undefined ? (lastHour ?? lastDay ?? "") : localTime(new Date(last));
-  if (first !== undefined && last !== undefined && times.length >= row.requests + row.failed)
+  if (first !== undefined && last !== undefined && times.length >= allOf(row))
     return { lastUsed, lasted: Date.parse(last) - Date.parse(first), isLastedMost: false };
   // Its first day may be before those whose hours are known.
   if (

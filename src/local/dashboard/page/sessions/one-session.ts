@@ -3,7 +3,6 @@ import type { ChartMark } from "../chart/charted.ts";
 import { card, copyable, element } from "../elements.ts";
 import type { Miss, PricedRecord, Row } from "../feed-types.ts";
 import { toneOf } from "../live/live-rows.ts";
-import { describeEnd } from "../record/ending.ts";
 import {
   formatCompact,
   formatCount,
@@ -13,13 +12,13 @@ import {
   formatShare,
   formatTimeOfDay,
 } from "../numbers.ts";
-import { describeMiss } from "../record/miss-words.ts";
-import { COST, countColumn, fromCacheColumn, OUTCOME, TIME } from "../requests/request-columns.ts";
+import { noteOf } from "../record/note.ts";
+import { COST, countColumn, fromCacheColumn, NOTE, TIME } from "../requests/request-columns.ts";
 import type { Change } from "../state.ts";
 import { mapColumn, sortableTable, type TableColumn } from "../table.ts";
 import { nameBriefly } from "../time-names.ts";
-import { costOf, failedOf, inputOf, nameIn } from "../usage-sums.ts";
-import { agentTable } from "./agent-table.ts";
+import { allOf, costOf, describeEndings, inputOf, nameIn } from "../usage-sums.ts";
+import { agentTable, nameAgent } from "./agent-table.ts";
 import { classBar } from "./class-bar.ts";
 import { tellPathsApart } from "./listed-session.ts";
 import { followSession, type SessionRequest } from "./session-requests.ts";
@@ -49,13 +48,13 @@ export function sessionOf(
   const [first, last] = [records[0], records.at(-1)];
   if (tools.length === 0 || first === undefined || last === undefined)
     return [element("p", { class: "empty" }, "No request of this session is known.")];
-  const all = tools.reduce((sum, row) => sum + row.requests + row.failed, 0);
+  const all = tools.reduce((sum, row) => sum + allOf(row), 0);
   const before = Math.max(0, all - records.length);
   const requests = followSession(records, before);
   const isPart = before > 0;
   const part = isPart ? `the last ${formatCount(records.length)} of ${formatCount(all)}` : "";
   const when =
-    isPart && firstDay !== null && !isOn(firstDay, first.ts)
+    isPart && firstDay !== null && !isSameDay(`${firstDay}T00:00`, first.ts)
       ? `${nameBriefly(firstDay, "day")} to ${formatFromTo(last.ts, last.ts)}`
       : formatFromTo(first.ts, last.ts);
   const projects = namesIn(records, "project");
@@ -91,7 +90,8 @@ export function sessionOf(
     requestChart(requests, part),
     ...(agents.length > 1 ? [agentTable(agents, records)] : []),
     sortableTable(`Requests of this session${isPart ? `, ${part}` : ""}`, columnsOf(requests), requests, {
-      class: "two-lines of-session",
+      // Its title has the day.
+      class: `two-lines of-session${isSameDay(first.ts, last.ts) ? " of-day" : ""}`,
       sort: sort ?? "time",
       onSort: (chosen: string) => change({ sort: chosen }),
       toneOf: ({ record }) => toneOf(record),
@@ -99,9 +99,9 @@ export function sessionOf(
   ];
 }
 
-/** Whether a moment is on this local day. */
-function isOn(day: string, moment: string): boolean {
-  return new Date(`${day}T00:00`).toDateString() === new Date(moment).toDateString();
+/** Whether two moments, or local days at their start, are on the same local day. */
+function isSameDay(one: string, other: string): boolean {
+  return new Date(one).toDateString() === new Date(other).toDateString();
 }
 
 /** The names that requests have, each once, the latest last. */
@@ -170,32 +170,21 @@ function describeCostSoFar({ costSoFar, isExactSoFar }: SessionRequest): string 
 
 /** Why a request is marked; "" if it is not. */
 function reasonFor({ record }: SessionRequest): string {
-  if (toneOf(record) !== "") return describeEnd(record);
-  if (record.missed !== null) return `missed the cache: ${describeMiss(record.missed)}`;
-  return record.tokens === null ? "no token counts" : "";
+  return noteOf(record) || (record.tokens === null ? "no token counts" : "");
 }
 
 /** A session's sums, of all of its requests, as its list and its chart have them; how long it lasted, in milliseconds, if all of its requests are known. */
 function sessionGlance(row: Row, hasOthers: boolean, lasted: number | null): HTMLElement {
   const tool = nameIn(row, "tool");
-  const ways = [
-    [row.cut, "cut short"],
-    [failedOf(row), "failed besides"],
-    [row.refused, "refused besides"],
-  ] as const;
   return element(
     "section",
     { class: "glance even", attributes: { "aria-label": `the session at a glance: ${tool}` } },
     card("Cost", costOf(row), ...(hasOthers ? [tool] : [])),
     card(
       "Requests",
-      formatCount(row.requests),
-      [
-        lasted === null || lasted < SECOND_MS ? "" : `in ${formatLength(lasted)}`,
-        ...ways.map(([count, words]) => (count === 0 ? "" : `${formatCount(count)} ${words}`)),
-      ]
-        .filter((text) => text !== "")
-        .join(", "),
+      formatCount(allOf(row)),
+      describeEndings(row),
+      ...(lasted === null || lasted < SECOND_MS ? [] : [`in ${formatLength(lasted)}`]),
     ),
     card(
       "Tokens in",
@@ -240,15 +229,10 @@ function mainReason(missed: readonly Miss[]): string {
   return [...losses].toSorted(([, one], [, other]) => other - one)[0]?.[0] ?? "";
 }
 
-/** What kind of agent asked, and which one of those that the main one started. */
-function agentOf({ agent, agent_kind: kind }: PricedRecord): string {
-  return [kind ?? "", (kind === "main" ? null : agent)?.slice(0, 8) ?? ""].join(" ").trim();
-}
-
 const REQUEST_COLUMNS: readonly TableColumn<SessionRequest>[] = [
   ofRecord(TIME),
   { head: "request", value: ({ number }) => number },
-  { head: "agent", value: ({ record }) => agentOf(record), isWords: true },
+  { head: "agent", value: ({ record }) => nameAgent(record.agent, record.agent_kind), isWords: true },
   ofRecord(COST),
   {
     head: "cost so far",
@@ -266,24 +250,17 @@ const REQUEST_COLUMNS: readonly TableColumn<SessionRequest>[] = [
     value: ({ record }) => record.duration_ms,
     text: ({ record }) => formatSeconds(record.duration_ms),
   },
-  ofRecord(OUTCOME),
+  ofRecord(NOTE),
 ];
 
-const MISS_COLUMN: TableColumn<SessionRequest> = {
-  head: "why it missed",
-  value: ({ record: { missed } }) => (missed === null ? "" : describeMiss(missed)),
-  isWords: true,
-};
-
-/** Most sessions miss nothing, and have one model, which their title names. Many write nothing to a cache. */
+/** Most sessions have one model, which their title names. Many write nothing to a cache. */
 function columnsOf(requests: readonly SessionRequest[]): readonly TableColumn<SessionRequest>[] {
   const records = requests.map(({ record }) => record);
   const isNeeded: Readonly<Record<string, boolean>> = {
     model: modelsIn(records).length > 1,
     "to cache": writesToCache(requests),
   };
-  const columns = REQUEST_COLUMNS.filter(({ head }) => isNeeded[head] ?? true);
-  return records.some(({ missed }) => missed !== null) ? [...columns, MISS_COLUMN] : columns;
+  return REQUEST_COLUMNS.filter(({ head }) => isNeeded[head] ?? true);
 }
 
 /** The models that requests were for, each once. */
