@@ -69,7 +69,7 @@ export function allOf({ requests, failed }: Sums): number {
 }
 
 /** How requests ended, with their count. */
-export interface Ending {
+interface Ending {
   count: number;
   word: string;
   /** By which the view of requests finds them; none where that has no such choice. */

@@ -7,7 +7,7 @@ import { describeMiss } from "./miss-words.ts";
 type Noted = UsageRecord & { missed?: Miss | null };
 
 /** What makes a request stand out, in few words. Both are empty for most. */
-export interface Note {
+interface Note {
   /** How it ended, unless it completed. */
   end: string;
   /** That it missed the cache, and why. */
