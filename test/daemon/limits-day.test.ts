@@ -15,7 +15,7 @@ import {
 import { toSnakeCase } from "../../src/core/text/snake-case.ts";
 import { DaemonLimits } from "../../src/daemon/limits.ts";
 import type { Status } from "../../src/local/dashboard/page/feed-types.ts";
-import { limitMeters } from "../../src/local/dashboard/page/meters.ts";
+import { limitMeters } from "../../src/local/dashboard/page/meters/limit-meters.ts";
 import { ManualClock, MemoryLog } from "../helpers/gate/memory.ts";
 import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
 

@@ -66,7 +66,6 @@ export function expectedGlance(
     return `before: ${text}${share === "" ? "" : ` (${share})`}`;
   };
   const costBefore = costOf(then);
-  const classes = ["input_uncached", "cache_read", "cache_write"].map((name) => large(Number(now[name])));
   return {
     Cost: [
       costOf(now),
@@ -81,7 +80,6 @@ export function expectedGlance(
       ...(now["extra_requests"] === 0
         ? []
         : [`${dollars(Number(now["extra_cost_usd"]))} of the cost is extra use of plans.`]),
-      ...reasonsOf(now),
     ],
     Requests: [
       large(allOf(now)),
@@ -91,7 +89,7 @@ export function expectedGlance(
     "Tokens in": [
       large(inputOf(now)),
       beside(large(inputOf(then)), inputOf(now), inputOf(then)),
-      `${classes[0]} uncached, ${classes[1]} read from the cache, ${classes[2]} written to it`,
+      classesOf(now),
     ],
     "Tokens out": [
       large(Number(now["output"])),
@@ -112,6 +110,23 @@ function large(value: number): string {
   return value < 1_000_000
     ? count(value)
     : value.toLocaleString("en-US", { notation: "compact", maximumFractionDigits: 1 });
+}
+
+/** What the input is made of, in one scale; nothing where no cache had a part in it. */
+function classesOf(sums: Figures): string {
+  const named = [
+    ["input_uncached", "uncached"],
+    ["cache_read", "from cache"],
+    ["cache_write", "to cache"],
+  ] as const;
+  const parts = named.map(([name, word]) => [Number(sums[name]), word] as const);
+  if ((parts[1]?.[0] ?? 0) + (parts[2]?.[0] ?? 0) === 0) return "";
+  const compact = { notation: "compact", maximumFractionDigits: 1 } as const;
+  const options = inputOf(sums) < 1_000_000 ? {} : compact;
+  return parts
+    .filter(([number]) => number !== 0)
+    .map(([number, word]) => `${number.toLocaleString("en-US", options)} ${word}`)
+    .join(", ");
 }
 
 /** All requests, those included that failed or were refused. */
@@ -165,7 +180,9 @@ function sayDay(day: string): string {
   return near ?? time.toLocaleDateString("en-US", { month: "short", day: "numeric", year });
 }
 
-function reasonsOf(sums: Figures): string[] {
+/** Why the cost of `usage --json` is at least that, as the page says it; empty where it is exact. */
+export function expectedReason(usage: string): string[] {
+  const { total: sums } = JSON.parse(usage) as { total: Figures };
   if (sums["cost_is_exact"] === true) return [];
   const uncounted = Number(sums["partial"]) + Number(sums["absent"]);
   const models = new Set((sums["unpriced"] as { model: string | null }[]).map(({ model }) => model));
@@ -255,12 +272,15 @@ function cellsOf(row: Record<string, unknown>, hasWorth: boolean): string[] {
 
 /** How certain a cost is, as the page's tables have it. */
 function certaintyCell(row: Record<string, unknown>): string {
-  if (row["cost_is_exact"] === true) return "";
-  if ((row["unpriced"] as unknown[]).length > 0) return "prices missing";
+  if (row["cost_is_exact"] === true) return "all counted";
+  const models = new Set((row["unpriced"] as { model: string | null }[]).map(({ model }) => model)).size;
   const [requests, partial, absent] = ["requests", "partial", "absent"].map((name) => Number(row[name]));
   const lost = (partial ?? 0) + (absent ?? 0);
-  if (lost === 0) return "lower bound";
-  return `${shareOf((requests ?? 0) - lost, requests ?? 0)} counted`;
+  const parts = [
+    ...(lost === 0 ? [] : [`${shareOf((requests ?? 0) - lost, requests ?? 0)} counted`]),
+    ...(models === 0 ? [] : [`${count(models)} ${models === 1 ? "model" : "models"} unpriced`]),
+  ];
+  return parts.join(", ") || "lower bound";
 }
 
 /** Only nothing is `0%`, and only all is `100%`. */

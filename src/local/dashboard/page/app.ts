@@ -148,7 +148,7 @@ function noticeItem({ text, remedies, tone, isInHealth }: Notice): HTMLElement {
     { class: tone },
     element("span", {}, `${text} `),
     ...remedies.map((remedy) => element("span", { class: name }, ...withCopiedCommand(remedy))),
-    isInHealth === true ? element("a", { class: "more", href: toHealth }, "Health ›") : null,
+    isInHealth === true ? element("a", { class: "more", href: toHealth }, "Fix it in Health ›") : null,
   );
 }
 

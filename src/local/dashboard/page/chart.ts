@@ -1,7 +1,7 @@
 import { chartArea } from "./chart/area.ts";
 import { colourAt, sumOf, sumsOf, type Chart } from "./chart/charted.ts";
 import { followKeys } from "./chart/keys.ts";
-import { drawPlot, HEIGHT } from "./chart/plot.ts";
+import { drawPlot, USUAL_HEIGHT } from "./chart/plot.ts";
 import { element } from "./elements.ts";
 import { formatCompact, formatDollars } from "./numbers.ts";
 
@@ -48,7 +48,7 @@ export function chartOf(chart: Chart): HTMLElement {
     class: "plot",
     attributes: { tabindex: "0", role: "slider", "aria-label": title },
   });
-  place.style.height = `${HEIGHT}px`;
+  place.style.height = `${chart.height ?? USUAL_HEIGHT}px`;
   if (onSelect !== undefined) {
     place.addEventListener("focus", () => {
       if (place.matches(":focus-visible")) hint.textContent = KEYS_HINT;

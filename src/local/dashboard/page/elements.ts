@@ -67,11 +67,22 @@ function nameOf(control: Element): string | null {
   return control.getAttribute("role") ?? (control.closest("label") ?? control).textContent;
 }
 
+/** A command in pieces, so that its lines break before its options only: what is typed from the page has each option whole. */
+function piecesOf(command: string): Content[] {
+  const pieces = asTyped(command).split(/ (?=--)/);
+  if (pieces.length === 1) return [command];
+  return pieces.flatMap((piece, at) => {
+    const part = element("span", { class: "option" });
+    part.textContent = toPrintable(piece);
+    return at === 0 ? [part] : [" ", part];
+  });
+}
+
 const COPIED_MS = 2_000;
 
 /** A command, with a button that copies it. */
 export function copyable(command: string): HTMLElement {
-  return element("div", { class: "copyable" }, element("pre", {}, command), copyButton(command));
+  return element("div", { class: "copyable" }, element("pre", {}, ...piecesOf(command)), copyButton(command));
 }
 
 function copyButton(command: string): HTMLElement {
@@ -87,7 +98,7 @@ function copyButton(command: string): HTMLElement {
 /** A text for {@link element}: if it ends with a command to type, that stands out. */
 export function withCommand(text: string): (Node | string)[] {
   const found = commandIn(text);
-  return found === null ? [text] : [found.words, element("code", {}, found.command)];
+  return found === null ? [text] : [found.words, element("code", {}, ...piecesOf(found.command))];
 }
 
 /** The same, with a button that copies the command. They stay in one line, if that has room for them. */
@@ -95,11 +106,14 @@ export function withCopiedCommand(text: string): (Node | string)[] {
   const found = commandIn(text);
   if (found === null) return [text];
   const { words, command } = found;
-  return [words, element("span", { class: "typed" }, element("code", {}, command), copyButton(command))];
+  return [
+    words,
+    element("span", { class: "typed" }, element("code", {}, ...piecesOf(command)), copyButton(command)),
+  ];
 }
 
 function commandIn(text: string): { words: string; command: string } | null {
-  const [, words, command] = /^(.*\btype: )(tollkeeper .*)$/s.exec(text) ?? [];
+  const [, words, command] = /^(.*\b(?:type|price|go on): )(tollkeeper .*)$/s.exec(text) ?? [];
   return words === undefined || command === undefined ? null : { words, command };
 }
 

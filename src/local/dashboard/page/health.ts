@@ -2,8 +2,10 @@ import { element, replaceContents, withCopiedCommand } from "./elements.ts";
 import type { Limits, Status } from "./feed-types.ts";
 import { FeedError, readFeed } from "./feeds.ts";
 import { isUnused, verdictOf } from "./health/verdict.ts";
-import { meterItem } from "./meter-item.ts";
-import { budgetMeters, limitMeters, type Meter } from "./meters.ts";
+import { budgetMeters } from "./meters/budget-meters.ts";
+import { limitMeters } from "./meters/limit-meters.ts";
+import { meterItem } from "./meters/meter-item.ts";
+import type { Meter } from "./meters/meter.ts";
 import { formatBytes, formatCount, formatNear } from "./numbers.ts";
 import { wordsOf } from "./record/ending.ts";
 import type { RowTone } from "./table.ts";
@@ -39,13 +41,13 @@ function showHealth(parent: HTMLElement, status: Status, moved: Limits | null): 
   const parts = [
     ...budgets(status),
     ...metersPart("Limits of the services", limitMeters(status, moved)),
-    part("Upstreams", status.upstreams.flatMap(upstreamLines), status.upstreams.every(isUnused)),
+    upstreamsPart(status.upstreams),
     ...(status.keys.length === 0 ? [] : [part("Keys", status.keys.flatMap(keyLines))]),
     ...(status.budgets.length === 0 ? [noBudget()] : []),
     part("Daemon", daemonLines(status)),
     part("Configuration", configLines(status.config)),
     part("Ledger and disk", ledgerLines(status.ledger)),
-    part("Refused since the start", refusedLines(status.refused.codes), true),
+    refusedPart(status.refused.codes),
   ];
   // What is wrong comes first; the order stays otherwise.
   const sorted = parts.toSorted((one, other) => TONES.indexOf(one.tone) - TONES.indexOf(other.tone));
@@ -156,6 +158,17 @@ function daemonLines({
           } as const,
         ]),
   ];
+}
+
+/** Many of which nothing is known yet are a line, which opens. */
+function upstreamsPart(upstreams: Status["upstreams"]): Part {
+  const areUnused = upstreams.every(isUnused);
+  const areMany = areUnused && upstreams.length > 1;
+  const lines = upstreams.flatMap((upstream) => upstreamLines(upstream).slice(0, areMany ? 1 : undefined));
+  const all = part("Upstreams", lines, areUnused);
+  if (!areMany) return all;
+  const count = element("span", {}, `${formatCount(upstreams.length)} upstreams, none asked yet`);
+  return { ...all, contents: folded("upstreams", count, all.contents) };
 }
 
 function upstreamLines(upstream: Status["upstreams"][number]): Line[] {
@@ -269,10 +282,10 @@ function ledgerLines(ledger: Status["ledger"]): Line[] {
   ];
 }
 
-function refusedLines(codes: Readonly<Record<string, number>>): Line[] {
+function refusedPart(codes: Readonly<Record<string, number>>): Part {
   const counts = Object.entries(codes).toSorted(([, one], [, other]) => other - one);
-  if (counts.length === 0) return [{ text: "Nothing" }];
-  return counts.map(([code, count]) => ({
+  const lines = counts.map(([code, count]) => ({
     text: `${formatCount(count)} ${count === 1 ? "request" : "requests"}: ${wordsOf(code)}`,
   }));
+  return part(`Refused since the start${lines.length === 0 ? ": none" : ""}`, lines, true);
 }

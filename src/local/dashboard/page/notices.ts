@@ -1,5 +1,14 @@
 import type { Status } from "./feed-types.ts";
-import { describeUntil, formatOf, isRefusing, liftHint, nameOf, priceHint } from "./meters.ts";
+import {
+  describeUntil,
+  formatOf,
+  isRefusing,
+  liftCommand,
+  liftHint,
+  nameOf,
+  priceCommand,
+  whomOf,
+} from "./meters/budget-words.ts";
 
 /** Something that a person should know whatever they look at. */
 export interface Notice {
@@ -71,9 +80,13 @@ function isSpentByAssumption({ spent, assumed, amount }: Budgets[number]): boole
 }
 
 function describeSpent(spent: Budgets): Notice[] {
-  if (spent.length === 0) return [];
-  const what = spent.length === 1 ? "A budget is spent" : `${spent.length} budgets are spent`;
-  return [failure(`${what}: ${describeRefusals(spent)}.`, ...liftHint(spent))];
+  const [first] = spent;
+  if (first === undefined) return [];
+  const what =
+    spent.length === 1
+      ? `The budget of ${formatOf(first)(Number(first.amount))} (${nameOf(first)}) is spent.`
+      : `${spent.length} budgets are spent: ${listNames(spent)}.`;
+  return [failure(`${describeRefusals(spent)} ${what}`, ...liftHint(spent))];
 }
 
 /** As many models as are named. */
@@ -86,23 +99,40 @@ function describeAssumed(assumed: Budgets): Notice[] {
   const models = [...new Set(assumed.flatMap((budget) => budget.assumed_for.map(({ model }) => model)))];
   const named = models.slice(0, MOST_MODELS);
   const names = [...named, ...(models.length > MOST_MODELS ? [`${models.length - MOST_MODELS} more`] : [])];
-  const cause = `${names.join(" and ")}, which ${models.length === 1 ? "has" : "have"} no price`;
+  const cause = `as ${names.join(" and ")} ${models.length === 1 ? "has" : "have"} no price`;
   const format = formatOf(first);
-  const text =
+  const [known, guessed] = [Number(first.spent) - Number(first.assumed), Number(first.assumed)].map(format);
+  const what =
     assumed.length === 1
-      ? `A budget counts as spent: ${describeRefusals(assumed)}. ${format(Number(first.spent) - Number(first.assumed))} is known, ${format(Number(first.assumed))} is assumed for ${cause}.`
-      : `${assumed.length} budgets count as spent: ${describeRefusals(assumed)}. A part is assumed for ${cause}.`;
-  return [failure(text, ...named.flatMap((model) => priceHint(model)), ...liftHint(assumed))];
+      ? `The budget of ${format(Number(first.amount))} (${nameOf(first)}) counts ${known} known and ${guessed} assumed, ${cause}.`
+      : `${assumed.length} budgets count as spent: ${listNames(assumed)}. A part is assumed, ${cause}.`;
+  const prices = named.flatMap(priceCommand);
+  const title = models.length === 1 ? "Set its price" : "Set a price";
+  const lifts =
+    prices.length === 0
+      ? liftHint(assumed)
+      : liftCommand(assumed).map((command) => `Or let requests go on: ${command}`);
+  return [
+    failure(
+      `${describeRefusals(assumed)} ${what}`,
+      ...prices.map((command) => `${title}: ${command}`),
+      ...lifts,
+    ),
+  ];
 }
 
-/** Such as `all tools per day, codex per day, refused until 6:00 PM`. */
+function listNames(budgets: Budgets): string {
+  return budgets.map((budget) => nameOf(budget)).join(", ");
+}
+
+/** Such as `Requests are refused until 6:00 PM. Requests of codex are refused until tomorrow, 12:00 AM.` */
 function describeRefusals(budgets: Budgets): string {
-  const namesUntil = new Map<string, string[]>();
+  const byUntil = new Map<string, Budgets[number][]>();
   for (const budget of budgets) {
     const until = describeUntil(budget);
-    namesUntil.set(until, [...(namesUntil.get(until) ?? []), nameOf(budget)]);
+    byUntil.set(until, [...(byUntil.get(until) ?? []), budget]);
   }
-  return [...namesUntil].map(([until, names]) => `${names.join(", ")}, refused${until}`).join("; ");
+  return [...byUntil].map(([until, own]) => `Requests${whomOf(own)} are refused${until}.`).join(" ");
 }
 
 function describeFailing({ name, failing }: Status["upstreams"][number]): string[] {

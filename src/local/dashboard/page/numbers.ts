@@ -12,7 +12,7 @@ export function formatCompact(count: number): string {
 }
 
 /** From there on, a figure among others is read faster with fewer digits. */
-const LARGE = 1_000_000;
+export const LARGE = 1_000_000;
 
 /** Such as `5,769` and `490.4M`, for figures whose last digits say nothing. */
 export function formatLarge(count: number): string {

@@ -2,7 +2,7 @@ import { choice, element, replaceContents } from "./elements.ts";
 import type { Row, Status, Sums, UsageReport } from "./feed-types.ts";
 import { readFeed } from "./feeds.ts";
 import { nothingMatches, nothingYet } from "./frame/empty.ts";
-import { formatCount } from "./numbers.ts";
+import { formatCount, formatDollars } from "./numbers.ts";
 import { besideBeforeTable, describeDifference } from "./overview/compare.ts";
 import { firstDayOf, forecastOf } from "./overview/forecast.ts";
 import { glance } from "./overview/glance.ts";
@@ -15,6 +15,7 @@ import { lastingColours } from "./overview/series-colours.ts";
 import { standing } from "./overview/standing.ts";
 import { addGroups } from "./overview/groups.ts";
 import { chosenTwo, twoSideBySide } from "./overview/two.ts";
+import { whyAtLeast } from "./overview/why-at-least.ts";
 import { filterControls, periodControls } from "./period.ts";
 import { COMPARISONS, GROUPINGS, questionOf, type Change, type State } from "./state.ts";
 import { sumColumns } from "./sum-columns.ts";
@@ -100,7 +101,8 @@ export async function renderOverview(
   const names = groupNames(state, look.colours, change);
   replaceContents(
     contents,
-    ...(isEmpty
+    // Two have all of it in their table.
+    ...(isEmpty || two !== null
       ? []
       : periodHeading(
           state,
@@ -108,15 +110,15 @@ export async function renderOverview(
           earlier,
           hasCards ? saidByCards(state, now) : NOTHING_SAID,
           comparison !== null ? describeDifference(comparison) : hasNoneBefore ? "" : undefined,
-          ...(isSandbox ? ["$0.00 (sandbox)"] : []),
+          ...(isSandbox ? [`${NOTHING_SPENT} (sandbox)`] : []),
         )),
     // What the reader has asked for comes first.
     ...(comparison === null ? [] : [besideBeforeTable(comparison, names)]),
     ...(two === null
       ? []
       : [element("div", { class: "two" }, twoSideBySide(two, rows, state, look.colours, change), chart())]),
-    ...(rows.length === 0 || two !== null ? [] : [chart()]),
-    ...(isEmpty ? [] : [glance(total, hasNoneBefore ? null : earlier, state, isSandbox)]),
+    ...(rows.length === 0 || two !== null ? [] : [chart(), ...whyAtLeast(total)]),
+    ...(isEmpty || two !== null ? [] : [glance(total, hasNoneBefore ? null : earlier, state, isSandbox)]),
     ...(rows.length === 0 ? [emptyState(state, days.rows.length === 0, change)] : []),
     ...(rows.length === 0 || comparison !== null
       ? []
@@ -125,6 +127,7 @@ export async function renderOverview(
   );
 }
 
+const NOTHING_SPENT = formatDollars(0);
 const TODAY = { since: "today" };
 const MONTH = { since: "month" };
 const NOTHING_SAID = { cost: false, before: false };
@@ -134,7 +137,7 @@ function saidByCards({ since }: State, now: Date): typeof NOTHING_SAID {
   const isCard = since === "today" || since === "month";
   // Once a month, 30 days are this month.
   const isMonth = since === "30d" && dayOf(spanOf({ since }, now).from) === dayOf(spanOf(MONTH, now).from);
-  return { cost: isCard || isMonth, before: isCard };
+  return { cost: isCard || isMonth, before: isCard || isMonth };
 }
 
 /** Says what the chart shows, also where the reader has not chosen it. */
@@ -171,7 +174,7 @@ function groupsOf(rows: readonly Row[], { by, unit }: State): string[] {
     .map((row) => nameIn(row, by));
 }
 
-/** In the sandbox, whose costs are all certain, columns are left out that would be empty. */
+/** In the sandbox, which costs nothing, columns are left out that would be empty. */
 function table(
   { rows, total, isSandbox }: { rows: readonly Row[]; total: Sums; isSandbox: boolean },
   nameOf: GroupName,
@@ -187,7 +190,11 @@ function table(
     failed: !isSandbox || failedOf(total) > 0,
     certainty: !isSandbox,
   };
-  const columns = sumColumns(rows).filter(({ head }) => isNeeded[head] ?? true);
+  const columns = sumColumns(rows)
+    .filter(({ head }) => isNeeded[head] ?? true)
+    .map((column) =>
+      isSandbox && column.head === "cost" ? { ...column, text: () => NOTHING_SPENT } : column,
+    );
   return sortableTable(`Usage by ${by}`, [names, ...columns], rows, {
     class: "two-lines sums",
     sort,

@@ -1,3 +1,4 @@
+import { element } from "./elements.ts";
 import type { Row, Sums } from "./feed-types.ts";
 import { formatCount, formatShare } from "./numbers.ts";
 import type { TableColumn } from "./table.ts";
@@ -57,8 +58,9 @@ const OTHERS: readonly TableColumn<Row>[] = [
 const CERTAINTY: TableColumn<Row> = {
   head: "certainty",
   value: certaintyOf,
+  text: coverageOf,
   // What is exact is the rule.
-  text: (row) => (row.cost_is_exact ? "" : coverageOf(row)),
+  contents: (row) => [element("span", row.cost_is_exact ? { class: "usual" } : {}, coverageOf(row))],
   isWords: true,
 };
 

@@ -134,6 +134,12 @@ export function describeBefore(span: Span): string {
   return span.isUntilNow ? "yesterday by this time" : "the day before";
 }
 
+/** The same, and until when: `the 30 days before, until this time`. */
+export function describeBeforeByNow(span: Span): string {
+  const isSaid = span.isMonth || !span.isUntilNow || countDays(span) === 1;
+  return `${describeBefore(span)}${isSaid ? "" : ", until this time"}`;
+}
+
 /** Returns the names of all hours, days or weeks of a span, as reports name them, so that those without requests are gaps. */
 export function timesIn({ from, to, step }: Span): string[] {
   const names: string[] = [];

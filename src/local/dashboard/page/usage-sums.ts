@@ -38,13 +38,16 @@ export function ownWorthOf({ own_worth_usd: worth, own_worth_is_exact: isExact }
   return worth === null ? "" : `${isExact === true ? "" : "≥"}${formatDollars(Number(worth))}`;
 }
 
-/** How much of a cost is certain, by the requests: `exact`, `98% counted`, or `prices missing`. */
+/** How much of a cost is certain, by the requests and the models: `all counted`, or `98% counted, 1 model unpriced`. */
 export function coverageOf({ cost_is_exact: isExact, requests, partial, absent, unpriced }: Sums): string {
-  if (isExact) return "exact";
-  if (unpriced.length > 0) return "prices missing";
-  return partial + absent === 0
-    ? "lower bound"
-    : `${formatShare(requests - partial - absent, requests) || "0%"} counted`;
+  if (isExact) return "all counted";
+  const models = new Set(unpriced.map(({ model }) => model)).size;
+  const uncounted = partial + absent;
+  const parts = [
+    ...(uncounted === 0 ? [] : [`${formatShare(requests - uncounted, requests) || "0%"} counted`]),
+    ...(models === 0 ? [] : [`${formatCount(models)} ${models === 1 ? "model" : "models"} unpriced`]),
+  ];
+  return parts.join(", ") || "lower bound";
 }
 
 /** Whether a cost is all of it. */

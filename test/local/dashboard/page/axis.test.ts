@@ -16,9 +16,15 @@ for (const [most, ticks] of [
     );
   });
 
+test("an axis has as many steps as another one, if it has to", () => {
+  assert.deepEqual(ticksOfAxis(2.3, 4), [0, 1, 2, 3, 4]);
+  assert.deepEqual(ticksOfAxis(2.3, 5).length, 6);
+});
+
 test("times have a label where there is room, and numbered ones at round numbers", () => {
   assert.deepEqual(labelledPlaces(7, 100, undefined), [0, 1, 2, 3, 4, 5, 6]);
   assert.deepEqual(labelledPlaces(30, 12, undefined), [0, 6, 12, 18, 24]);
+  assert.deepEqual(labelledPlaces(30, 12, undefined, true), [5, 11, 17, 23, 29]);
   assert.deepEqual(labelledPlaces(12, 10, 11), [9]);
   assert.deepEqual(labelledPlaces(300, 3, 11), [39, 89, 139, 189, 239, 289]);
 });

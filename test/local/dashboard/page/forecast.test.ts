@@ -38,13 +38,13 @@ for (const [what, rows, expected] of [
   });
 }
 
-test("the course is never below what a budget of the month says is spent, what it assumes included", () => {
+test("the course says what is known first, and then what it is with what a budget of the month assumes", () => {
   const rows = daily(NOON, 40, "10").map((one) => ({ ...one, cost_is_exact: false }));
   const forecast = forecastOf(rows, NOON);
   assert.deepEqual(describeCourse(forecast, 0), ["on course for $313 or more"]);
   assert.deepEqual(describeCourse(forecast, 33.15), [
-    "on course for $346 or more",
-    ", $33 of it assumed so far",
+    "on course for $313 or more",
+    "$346 with assumed prices",
   ]);
   const exact = forecastOf(daily(NOON, 40, "10"), NOON);
   assert.deepEqual(describeCourse(exact, 0), ["on course for about $313"]);

@@ -42,3 +42,37 @@ test(
     assert.deepEqual(problems, []);
   },
 );
+
+test(
+  "upstreams that were not asked are a line; a command breaks before its options only, and its button is as high as a finger needs",
+  { skip: noBrowser },
+  async (t) => {
+    const { config } = writeKeyFile(t, "http://127.0.0.1:9/v1", "some-key");
+    const { default: one } = config.upstreams as { default: object };
+    const daemon = await startDaemon(t, { config: { ...config, upstreams: { default: one, other: one } } });
+    const { page, problems } = await openChromium(t, { viewport: { width: 390, height: 844 } });
+    await page.goto(`${daemon.url}/#/health`);
+    const summary = page.locator(`${FAILING} summary`);
+    await summary.waitFor();
+    assert.equal(await summary.textContent(), "2 upstreams, none asked yet");
+    const name = page.locator(`${FAILING} li`).first();
+    assert.equal(await name.isVisible(), false);
+    await summary.click();
+    await name.waitFor();
+    const command = page.locator('.part:has(h2:text-is("Budgets")) code');
+    assert.equal(await command.textContent(), "tollkeeper budget set --all --usd 20 --per day");
+    assert.deepEqual(await command.locator(".option").allTextContents(), [
+      "tollkeeper budget set",
+      "--all",
+      "--usd 20",
+      "--per day",
+    ]);
+    for (const height of await command
+      .locator(".option")
+      .evaluateAll((all) => all.map((piece) => piece.getBoundingClientRect().height)))
+      assert.ok(height < 30, "one line");
+    const button = await page.locator('.part button:text-is("Copy")').boundingBox();
+    assert.ok(button !== null && button.height >= 32, `${button?.height}`);
+    assert.deepEqual(problems, []);
+  },
+);

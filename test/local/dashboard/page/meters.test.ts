@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Status } from "../../../../src/local/dashboard/page/feed-types.ts";
-import { budgetMeters, limitMeters, priceHint } from "../../../../src/local/dashboard/page/meters.ts";
+import { budgetMeters } from "../../../../src/local/dashboard/page/meters/budget-meters.ts";
+import { priceHint } from "../../../../src/local/dashboard/page/meters/budget-words.ts";
+import { limitMeters } from "../../../../src/local/dashboard/page/meters/limit-meters.ts";
 
 type Budget = Status["budgets"][number];
 
@@ -58,9 +60,10 @@ for (const [what, change, expected] of [
 }
 
 test("a spent budget says that it refuses, and how to lift it; not if an administrator has locked it", () => {
-  const { next, more, alarms } = meterOf(SPENT);
+  const { next, more, alarms, isRefusing } = meterOf(SPENT);
   assert.equal(next, "Refused");
-  assert.deepEqual(alarms, ["Refused"]);
+  // It is said above every view.
+  assert.deepEqual([alarms, isRefusing], [[], true]);
   assert.deepEqual(more, ["To let requests go on, type: tollkeeper budget lift codex"]);
   assert.match(meterOf({ ...SPENT, opens_at: "2099-01-01T00:00:00Z" }).next, /^Refused until /);
   assert.deepEqual(meterOf({ ...SPENT, is_locked: true }).more, []);
@@ -89,12 +92,17 @@ test("what is assumed is a part of the bar, named with its model and the next co
   ]);
 });
 
-test("where there is little room, only what refuses has a note, and what will be spent too soon", () => {
+test("where there is little room, only what will be spent too soon has a note", () => {
   const assumed = { assumed: "15", assumed_for: [{ model: "odd", amount: "15" }] };
   const soon = { spent_at: "2099-11-24T00:00:00.000Z" };
-  assert.deepEqual(meterOf({ ...SPENT, ...assumed }).alarms, ["Refused", "$15.00 of it is assumed"]);
   assert.match(meterOf(soon).alarms.join(), /^At this rate, spent by /);
-  for (const change of [{}, assumed, { ...SPENT, action: "warn" }, { ...SPENT, ...soon, action: "warn" }])
+  for (const change of [
+    {},
+    assumed,
+    { ...SPENT, ...assumed },
+    { ...SPENT, action: "warn" },
+    { ...SPENT, ...soon, action: "warn" },
+  ])
     assert.deepEqual(meterOf(change).alarms, []);
 });
 

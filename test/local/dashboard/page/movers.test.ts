@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Limits } from "../../../../src/local/dashboard/page/feed-types.ts";
-import { limitMeters } from "../../../../src/local/dashboard/page/meters.ts";
+import { limitMeters } from "../../../../src/local/dashboard/page/meters/limit-meters.ts";
 import { noBrowser } from "../../../helpers/client/browser.ts";
 import { openChromium } from "../../../helpers/client/chromium.ts";
 import { launchDaemon } from "../../../helpers/daemon/daemon.ts";

@@ -71,7 +71,7 @@ for (const [what, change, expected] of [
     "a budget is spent",
     { budgets: [BUDGET] },
     [
-      "failure: A budget is spent: all tools per day, refused.",
+      "failure: Requests are refused. The budget of $20.00 (all tools per day) is spent.",
       "To let requests go on, type: tollkeeper budget lift --all",
     ],
   ],
@@ -79,7 +79,7 @@ for (const [what, change, expected] of [
     "the budgets of a tool and of all are spent",
     { budgets: [CODEX, BUDGET] },
     [
-      "failure: 2 budgets are spent: codex per day, all tools per day, refused.",
+      "failure: Requests are refused. 2 budgets are spent: codex per day, all tools per day.",
       "To let requests go on, type: tollkeeper budget lift --all",
     ],
   ],
@@ -87,16 +87,16 @@ for (const [what, change, expected] of [
     "a budget counts as spent, because of a model without a price",
     { budgets: [ASSUMED] },
     [
-      "failure: A budget counts as spent: all tools per day, refused. $8.00 is known, $13.00 is assumed for odd, which has no price.",
-      "To set one, type: tollkeeper prices odd",
-      "To let requests go on, type: tollkeeper budget lift --all",
+      "failure: Requests are refused. The budget of $20.00 (all tools per day) counts $8.00 known and $13.00 assumed, as odd has no price.",
+      "Set its price: tollkeeper prices odd",
+      "Or let requests go on: tollkeeper budget lift --all",
     ],
   ],
   [
     "a spent budget has a part that is assumed",
     { budgets: [{ ...ASSUMED, spent: "33" }] },
     [
-      "failure: A budget is spent: all tools per day, refused.",
+      "failure: Requests are refused. The budget of $20.00 (all tools per day) is spent.",
       "To let requests go on, type: tollkeeper budget lift --all",
     ],
   ],
@@ -104,8 +104,8 @@ for (const [what, change, expected] of [
     "a locked budget counts as spent",
     { budgets: [{ ...ASSUMED, is_locked: true }] },
     [
-      "failure: A budget counts as spent: all tools per day, refused. $8.00 is known, $13.00 is assumed for odd, which has no price.",
-      "To set one, type: tollkeeper prices odd",
+      "failure: Requests are refused. The budget of $20.00 (all tools per day) counts $8.00 known and $13.00 assumed, as odd has no price.",
+      "Set its price: tollkeeper prices odd",
     ],
   ],
   [
@@ -122,11 +122,11 @@ for (const [what, change, expected] of [
       ],
     },
     [
-      "failure: 2 budgets count as spent: all tools per day, all tools in 5 hours, refused. A part is assumed for odd and new and 1 more, which have no price.",
-      "To set one, type: tollkeeper prices odd",
-      "To set one, type: tollkeeper prices new",
-      "To let requests go on, type: tollkeeper budget lift --all",
-      "failure: A budget is spent: codex per day, refused.",
+      "failure: Requests are refused. 2 budgets count as spent: all tools per day, all tools in 5 hours. A part is assumed, as odd and new and 1 more have no price.",
+      "Set a price: tollkeeper prices odd",
+      "Set a price: tollkeeper prices new",
+      "Or let requests go on: tollkeeper budget lift --all",
+      "failure: Requests of codex are refused. The budget of $20.00 (codex per day) is spent.",
       "To let requests go on, type: tollkeeper budget lift codex",
     ],
   ],

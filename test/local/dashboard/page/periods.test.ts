@@ -8,6 +8,7 @@ import { openChromium } from "../../../helpers/client/chromium.ts";
 import {
   costOf,
   expectedGlance,
+  expectedReason,
   expectedTable,
   readGlance,
   readRows,
@@ -189,6 +190,10 @@ test(
           length === 1 ? "the day before" : `the ${length} days before`,
           before.since > first ? "" : first,
         ),
+      );
+      assert.deepEqual(
+        await page.locator(".why").allTextContents(),
+        rowsOf(stdout).length === 0 ? [] : expectedReason(stdout),
       );
       await assertChart(page, await usage({ by: `day,${by}`, ...days, ...filter }), by, length);
       await page.goto(`${daemon.url}/#/sessions?${new URLSearchParams({ ...days, ...filter }).toString()}`);

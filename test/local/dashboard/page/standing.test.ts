@@ -69,12 +69,12 @@ test("a budget that refuses because of a model without a price", { skip }, async
   await t.test("the chart begins on the first screen, also under a banner of two commands", async (step) => {
     for (const [width, height, most] of [
       [1_440, 900, 480],
-      [390, 844, 850],
+      [390, 844, 720],
     ] as const) {
       const { page, problems } = await openChromium(step, { viewport: { width, height }, timezoneId: "UTC" });
       for (const since of ["today", "30d", "month"]) {
         await open(page, daemon.url, `since=${since}`);
-        await page.waitForSelector('.notices .failure:has-text("is assumed for odd")');
+        await page.waitForSelector('.notices .failure:has-text("as odd has no price")');
         const top = Number(
           await page.evaluate("document.querySelector('.chart').getBoundingClientRect().top"),
         );
@@ -87,7 +87,7 @@ test("a budget that refuses because of a model without a price", { skip }, async
   });
 
   await t.test(
-    "on a phone, bars are of what refuses, warns or is half used; the others are in health",
+    "what refuses has no bar on a phone, as the banner says it; what is little used is in health",
     async (step) => {
       const { page } = await openChromium(step, { timezoneId: "UTC" });
       const shown = async (width: number) => {
@@ -98,7 +98,7 @@ test("a budget that refuses because of a model without a price", { skip }, async
       const much = ["all tools per day", "codex per day"];
       const all = await shown(1_440);
       assert.deepEqual([all.slice(0, 2), all.length], [much, 4]);
-      assert.deepEqual(await shown(390), much);
+      assert.deepEqual(await shown(390), []);
       assert.deepEqual(await page.locator(".standing .more:visible").allTextContents(), ["All 5 in health"]);
       // One note in each card.
       const notes = page.locator(".standing .card:not(.meters) small:visible");

@@ -23,11 +23,20 @@ for (const [what, sums, word] of [
   test(`the cost of ${what} is ${word}`, () => assert.equal(costOf(sums as unknown as Sums), word));
 
 for (const [what, sums, text] of [
-  ["an exact cost", { cost_is_exact: true }, "exact"],
+  ["an exact cost", { cost_is_exact: true }, "all counted"],
   ["responses without counts", { partial: 1, absent: 2 }, "97% counted"],
   ["one response of many without counts", { absent: 1, requests: 1_000 }, ">99% counted"],
   ["only responses without counts", { absent: 100 }, "0% counted"],
-  ["models without a price", { absent: 1, unpriced: UNPRICED }, "prices missing"],
+  [
+    "models without a price",
+    { absent: 1, unpriced: [...UNPRICED, ...UNPRICED] },
+    "99% counted, 1 model unpriced",
+  ],
+  [
+    "models without a price alone",
+    { unpriced: [...UNPRICED, { model: null, what: "model" }] },
+    "2 models unpriced",
+  ],
   ["what the service says itself", {}, "lower bound"],
 ] as const)
   test(`the certainty of ${what} is “${text}”`, () => {

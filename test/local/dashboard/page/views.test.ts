@@ -303,6 +303,11 @@ test("the sandbox is marked in every view, and its tokens are no costs", { skip 
     "tokens out",
   ]);
   assert.equal(await page.getAttribute('.sums tfoot [data-column="requests"]', "data-unit"), "request");
+  assert.deepEqual(await page.locator('.sums [data-column="cost"]:is(td)').allTextContents(), [
+    "$0.00",
+    "$0.00",
+  ]);
+  assert.match((await page.textContent(".glance-line")) ?? "", /^1 request, \d+ tokens in, \d+ out$/);
   // It says what it shows.
   assert.equal(await page.inputValue('label:has-text("Chart") select'), "tokens");
   await page.waitForSelector('.chart .title:has-text("Tokens by day")');

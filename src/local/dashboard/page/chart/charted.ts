@@ -37,6 +37,8 @@ export interface Chart {
   /** What stands for the sum of each time. */
   sumWords?: Words;
   unit: "cost" | "tokens";
+  /** Pixels; default: as high as other charts. */
+  height?: number;
   /** Of an earlier time, as dashes: null where that had no such hour or day. */
   before?: { name: string; values: readonly (number | null)[]; word?: string | undefined; words?: Words };
   /** Dollars, as a line with an axis of its own. */

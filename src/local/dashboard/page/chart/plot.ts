@@ -4,7 +4,7 @@ import { labelledPlaces, ticksOfAxis } from "./axis.ts";
 import { colourAt, heightsOf, type Chart, type ChartMark } from "./charted.ts";
 
 /** Pixels. */
-export const HEIGHT = 260;
+export const USUAL_HEIGHT = 260;
 const TOP = 20;
 const TIMES_HEIGHT = 24;
 const NUMBERED_TIMES_HEIGHT = 42;
@@ -37,15 +37,16 @@ interface Scale {
 
 /** Draws a chart that is so many pixels wide. Its colours are those of the style. */
 export function drawPlot(chart: Chart, width: number): Plot {
-  const { times, line, before, unit, firstNumber } = chart;
+  const { times, line, before, unit, firstNumber, height = USUAL_HEIGHT } = chart;
   const heights = heightsOf(chart);
   const ticks = ticksOfAxis(Math.max(0, ...heights, ...(before?.values ?? []).map(Number)));
-  const lineTicks = ticksOfAxis(Math.max(0, ...(line?.values ?? [])));
+  // As many as at the left, so that they have the same lines.
+  const lineTicks = ticksOfAxis(Math.max(0, ...(line?.values ?? [])), ticks.length - 1);
   const labels = unit === "cost" ? labelDollars(ticks) : ticks.map(formatCompact);
   const lineLabels = line === undefined ? [] : labelDollars(lineTicks);
   const left = widthOf(labels);
   const right = width - (line === undefined ? GAP : widthOf(lineLabels));
-  const bottom = HEIGHT - (firstNumber === undefined ? TIMES_HEIGHT : NUMBERED_TIMES_HEIGHT);
+  const bottom = height - (firstNumber === undefined ? TIMES_HEIGHT : NUMBERED_TIMES_HEIGHT);
   const slot = (right - left) / widthInTimes(times.length);
   const heightOf = (value: number, ends: readonly number[]) =>
     bottom - ((bottom - TOP) * value) / (ends.at(-1) ?? 1);
@@ -60,7 +61,7 @@ export function drawPlot(chart: Chart, width: number): Plot {
   };
   const drawing = shape(
     "svg",
-    { width: String(width), height: String(HEIGHT), "aria-hidden": "true" },
+    { width: String(width), height: String(height), "aria-hidden": "true" },
     path("grid", ticks.map((tick) => `M${left} ${scale.y(tick)}H${right}`).join("")),
     ...labels.map((label, at) => text(left - GAP, scale.y(ticks[at] ?? 0), "end", label)),
     ...lineLabels.map((label, at) => text(right + GAP, scale.ofLine(lineTicks[at] ?? 0), "start", label)),
@@ -70,7 +71,7 @@ export function drawPlot(chart: Chart, width: number): Plot {
     ...(before === undefined ? [] : [dashesOf(before.values, scale)]),
     ...(chart.marks ?? []).map((mark, at, all) => markOf(mark, heights, all.slice(0, at), scale)),
   );
-  return { drawing, inset: { left, right: width - right, top: TOP, bottom: HEIGHT - bottom } };
+  return { drawing, inset: { left, right: width - right, top: TOP, bottom: height - bottom } };
 }
 
 function labelDollars(ticks: readonly number[]): string[] {
@@ -81,12 +82,20 @@ function widthOf(labels: readonly string[]): number {
   return GAP + LETTER_WIDTH * Math.max(...labels.map((label) => label.length));
 }
 
+/** The label of a time that is not over: its name follows from those before it. */
+const SO_FAR = "so far";
+
 /** Labels of the times, of which equal ones stand once. */
-function timeLabels({ times, firstNumber }: Chart, scale: Scale, slot: number): SVGElement[] {
+function timeLabels(
+  { times, firstNumber, isUnfinished = false }: Chart,
+  scale: Scale,
+  slot: number,
+): SVGElement[] {
   const y = scale.bottom + LINE_HEIGHT;
   let last = "";
-  return labelledPlaces(times.length, slot, firstNumber).flatMap((at) => {
-    const brief = times[at]?.brief ?? "";
+  return labelledPlaces(times.length, slot, firstNumber, isUnfinished).flatMap((at) => {
+    const isOpen = isUnfinished && at === times.length - 1;
+    const brief = isOpen ? SO_FAR : (times[at]?.brief ?? "");
     const x = Math.min(scale.x(at), scale.right - (LETTER_WIDTH * brief.length) / 2 + GAP);
     if (firstNumber !== undefined)
       return [text(x, y, "middle", formatCount(firstNumber + at)), text(x, y + LINE_HEIGHT, "middle", brief)];
@@ -121,12 +130,15 @@ function barsOf(
 }
 
 /** Says what the highest of several bars comes to. */
-function highest(heights: readonly number[], { unit }: Chart, { x, y, left, right }: Scale): SVGElement[] {
+function highest(heights: readonly number[], chart: Chart, { x, y, left, right }: Scale): SVGElement[] {
   const most = Math.max(0, ...heights);
   if (most === 0 || heights.length < 2) return [];
-  const said = unit === "cost" ? formatDollars(most) : formatCompact(most);
+  const { unit, series, sumWords, isSideBySide = false } = chart;
+  const at = heights.indexOf(most);
+  const words = isSideBySide ? series.find(({ values }) => values[at] === most)?.words : sumWords;
+  const said = words?.[at] ?? (unit === "cost" ? formatDollars(most) : formatCompact(most));
   const half = (LETTER_WIDTH * said.length) / 2;
-  const middle = Math.min(right - half, Math.max(left + half, x(heights.indexOf(most))));
+  const middle = Math.min(right - half, Math.max(left + half, x(at)));
   return [text(middle, y(most) - GAP, "middle", said)];
 }
 

@@ -18,14 +18,14 @@ export function assumedIn({ budgets }: Pick<Status, "budgets">): number {
 }
 
 /**
- * Says what the month will have cost, and how much of that is assumed; empty where it is not known. It has what a budget assumes, or it
- * would be below what that says is spent.
+ * Says what the month will have cost, by what is known, and then with what a budget assumes until now for models without a price; empty where
+ * it is not known.
  */
 export function describeCourse({ month, monthAtEnd }: Forecast, assumed: number): string[] {
   if (monthAtEnd === null) return [];
   if (month.isExact) return [`on course for about ${inWhole(monthAtEnd)}`];
-  const course = `on course for ${inWhole(monthAtEnd + assumed)} or more`;
-  return assumed === 0 ? [course] : [course, `, ${inWhole(assumed)} of it assumed so far`];
+  const course = `on course for ${inWhole(monthAtEnd)} or more`;
+  return assumed === 0 ? [course] : [course, `${inWhole(monthAtEnd + assumed)} with assumed prices`];
 }
 
 /** A forecast is no sum: cents would promise too much. */

@@ -1,6 +1,14 @@
 import { card, element } from "../elements.ts";
 import type { Sums } from "../feed-types.ts";
-import { formatChange, formatCount, formatDollars, formatLarge, formatShare } from "../numbers.ts";
+import {
+  formatChange,
+  formatCompact,
+  formatCount,
+  formatDollars,
+  formatLarge,
+  formatShare,
+  LARGE,
+} from "../numbers.ts";
 import { formatState, type State } from "../state.ts";
 import type { Before } from "./period-heading.ts";
 import { allOf, describeEndings, endingsOf, inputOf } from "../usage-sums.ts";
@@ -13,6 +21,8 @@ import { allOf, describeEndings, endingsOf, inputOf } from "../usage-sums.ts";
  */
 export function glance(total: Sums, before: Before | null, state: State, isSandbox: boolean): HTMLElement {
   const input = inputOf(total);
+  // A few requests of the sandbox need no cards.
+  if (isSandbox && allOf(total) < FEW) return briefly(total);
   const than = (countOf: (sums: Sums) => number) => {
     if (before === null) return [];
     const [now, then] = [countOf(total), countOf(before.total)];
@@ -30,14 +40,22 @@ export function glance(total: Sums, before: Before | null, state: State, isSandb
       linkedEndings(total, state),
       ...than(allOf).map((text) => `${text}${completedBefore(before)}`),
     ),
-    card(
-      "Tokens in",
-      formatLarge(input),
-      ...than(inputOf),
-      `${formatLarge(total.input_uncached)} uncached, ${formatLarge(total.cache_read)} read from the cache, ${formatLarge(total.cache_write)} written to it`,
-    ),
+    card("Tokens in", formatLarge(input), ...than(inputOf), classesIn(total)),
     card("Tokens out", formatLarge(total.output), ...than(({ output }) => output)),
     card("From cache", cachedShareOf(total), ...was(cachedShareOf), ...(isSandbox ? [] : savedBy(total))),
+  );
+}
+
+/** Fewer requests than that are said in a line. */
+const FEW = 10;
+
+function briefly(total: Sums): HTMLElement {
+  const count = allOf(total);
+  const tokens = `${formatCount(inputOf(total))} tokens in, ${formatCount(total.output)} out`;
+  return element(
+    "p",
+    { class: "glance-line" },
+    `${formatCount(count)} ${count === 1 ? "request" : "requests"}, ${tokens}`,
   );
 }
 
@@ -58,6 +76,18 @@ function completedBefore(before: Before | null): string {
   if (before === null) return "";
   const { requests, cut, failed } = before.total;
   return cut + failed === 0 ? "" : `, ${formatLarge(requests - cut)} completed`;
+}
+
+/** What the input is made of, in one scale; nothing where no cache had a part in it. */
+function classesIn(sums: Sums): string {
+  const { input_uncached: uncached, cache_read: read, cache_write: write } = sums;
+  if (read + write === 0) return "";
+  const format = inputOf(sums) < LARGE ? formatCount : formatCompact;
+  return [
+    ...(uncached === 0 ? [] : [`${format(uncached)} uncached`]),
+    ...(read === 0 ? [] : [`${format(read)} from cache`]),
+    ...(write === 0 ? [] : [`${format(write)} to cache`]),
+  ].join(", ");
 }
 
 function cachedShareOf(sums: Sums): string {

@@ -3,12 +3,14 @@ import type { Series, Words } from "../chart/charted.ts";
 import type { Row, Sums, UsageReport } from "../feed-types.ts";
 import { isFilter, type Change, type State } from "../state.ts";
 import { nameBriefly, nameWholly } from "../time-names.ts";
-import { describeBefore, spanBefore, spanOf, timesIn, zoomInto, type Span } from "../times.ts";
+import { describeBeforeByNow, spanBefore, spanOf, timesIn, zoomInto, type Span } from "../times.ts";
 import { costOf, inputOf, nameIn } from "../usage-sums.ts";
 import { addGroups } from "./groups.ts";
 import { OTHERS_COLOUR } from "./series-colours.ts";
 
 const OTHERS = "others";
+/** Pixels. */
+const HEIGHT_OF_TWO = 350;
 
 /** What the chart of a span is made of. */
 interface Course {
@@ -44,6 +46,8 @@ export function overTime(course: Course, state: State, change: Change): HTMLElem
       word: wordFor(groupOf(series.name, groups, { order, by }), unit),
     })),
     isSideBySide,
+    // As high as the table beside it.
+    ...(isSideBySide && { height: HEIGHT_OF_TWO }),
     sumWords: wordsAt(rows, times, span, unit),
     unit,
     isUnfinished: span.isUntilNow,
@@ -70,7 +74,7 @@ function sumsBefore({ rows, total }: UsageReport, span: Span, length: number, un
     return row === undefined ? 0 : valueOf(row, unit);
   });
   const words = wordsAt(rows, times, span, unit);
-  return { name: describeBefore(span), values, word: wordFor(total, unit), words };
+  return { name: describeBeforeByNow(span), values, word: wordFor(total, unit), words };
 }
 
 /** What stands for the sums of rows at each time. */

@@ -1,6 +1,6 @@
 import { element } from "../elements.ts";
 import type { Sums } from "../feed-types.ts";
-import { formatChange, formatCount, formatDay, formatDollars } from "../numbers.ts";
+import { formatChange, formatDay, formatDollars } from "../numbers.ts";
 import { PERIODS } from "../state.ts";
 import { spanOf, type SpanQuery } from "../times.ts";
 import { costOf, ownWorthOf, worthOf } from "../usage-sums.ts";
@@ -15,7 +15,7 @@ export interface Before {
 }
 
 /**
- * Shows what a period cost, beside the span before, and how certain that is.
+ * Shows what a period cost, beside the span before.
  * @param isSaid - what a card above says already
  * @param difference - says how the two spans differ, where more is known of that than their sums; "" to say nothing of it
  * @param cost - what the period cost, in words
@@ -32,7 +32,6 @@ export function periodHeading(
     paidByPlan(total, before.total),
     ofExtraUse(total),
     paidByOwnKeys(total, before.total),
-    whyAtLeast(total),
   ].filter((sentence) => sentence !== "");
   const beside =
     difference === undefined
@@ -89,28 +88,4 @@ function ofExtraUse({ extra_requests: extra, extra_cost_usd: cost }: Sums): stri
 function paidByOwnKeys(total: Sums, before: Sums): string {
   if (total.own_worth_usd === null) return "";
   return `Tools paid ${ownWorthOf(total)} with keys of their own, at list prices; before: ${ownWorthOf(before) || "nothing"}. That is in no cost.`;
-}
-
-/** Names that other programs choose are shortened. */
-const MOST_CHARACTERS = 40;
-/** How many models without a price are named. */
-const MOST_NAMED = 2;
-
-/** Says why a cost is a lower bound; empty for one that is exact. */
-function whyAtLeast({ cost_is_exact: isExact, partial, absent, unpriced }: Sums): string {
-  if (isExact) return "";
-  const models = [...new Set(unpriced.map(({ model }) => model ?? "an unknown model"))];
-  const named = models.slice(0, MOST_NAMED).map((name) => name.slice(0, MOST_CHARACTERS));
-  const names =
-    models.length > MOST_NAMED ? [...named, `${formatCount(models.length - MOST_NAMED)} more`] : named;
-  const uncounted = partial + absent;
-  const reasons = [
-    ...(uncounted === 0
-      ? []
-      : [
-          `${formatCount(uncounted)} ${uncounted === 1 ? "request has" : "requests have"} no final token counts`,
-        ]),
-    ...(models.length === 0 ? [] : [`not all prices are known of ${names.join(", ")}`]),
-  ];
-  return reasons.length === 0 ? "" : `≥ means at least: ${reasons.join(", and ")}.`;
 }

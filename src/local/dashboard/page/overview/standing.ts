@@ -2,8 +2,10 @@ import { card, element } from "../elements.ts";
 import type { Status, Sums } from "../feed-types.ts";
 import { assumedIn, describeCourse } from "./course.ts";
 import { firstDayOf, type Forecast } from "./forecast.ts";
-import { meterItem } from "../meter-item.ts";
-import { budgetMeters, limitMeters, type Meter } from "../meters.ts";
+import { budgetMeters } from "../meters/budget-meters.ts";
+import { limitMeters } from "../meters/limit-meters.ts";
+import { meterItem } from "../meters/meter-item.ts";
+import type { Meter } from "../meters/meter.ts";
 import { formatChange, formatDay, formatDollars } from "../numbers.ts";
 import { isRecordedInPart } from "./recorded-since.ts";
 import { startOfDay } from "../times.ts";
@@ -33,19 +35,13 @@ export function standing(forecast: Forecast, beside: Beside, now: Date): HTMLEle
   const { today, month } = forecast;
   const { status, unusual, recordedSince } = beside;
   const course = describeCourse(forecast, status === null ? 0 : assumedIn(status));
-  const [first, rest = ""] = course;
   const todayCard = card("Today", formatSpent(today), besideYesterday(forecast, beside, now));
   if (unusual !== null) todayCard.append(unusual);
   return element(
     "section",
     { class: "standing", attributes: { "aria-label": "today and this month" } },
     todayCard,
-    card(
-      MONTH.format(now),
-      formatSpent(month),
-      ...(first === undefined ? [] : [[first, detail(rest)]]),
-      ...besideLastMonth(forecast, recordedSince, now),
-    ),
+    card(MONTH.format(now), formatSpent(month), ...course, ...besideLastMonth(forecast, recordedSince, now)),
     ...(status === null ? [] : left(status)),
   );
 }
@@ -120,9 +116,11 @@ function left(status: Status): HTMLElement[] {
   ];
 }
 
+/** What refuses has its sentence above every view, with what is assumed. A phone has no room for its bar besides. */
 function briefItem(meter: Meter): HTMLElement {
   const item = meterItem(meter, [meter.alarms.join(". ")]);
   if (isLittleUsed(meter)) item.classList.add("little");
+  if (meter.isRefusing) item.classList.add("said");
   return item;
 }
 

@@ -42,7 +42,9 @@ export function twoSideBySide(
     element(
       "div",
       { class: "controls" },
-      choice("Compare", choices, first, (name) => change({ one: name, other: second })),
+      choice(`${by[0]?.toUpperCase() ?? ""}${by.slice(1)}`, choices, first, (name) =>
+        change({ one: name, other: second }),
+      ),
       choice("with", choices, second, (name) => change({ one: first, other: name })),
     ),
     element(
@@ -63,7 +65,7 @@ export function twoSideBySide(
               const mark = element("span", { class: `mark mark-${colours.get(name) ?? OTHERS_COLOUR}` });
               return element("th", { attributes: { scope: "col" } }, mark, name);
             }),
-            element("th", { attributes: { scope: "col" } }, `${second} against ${first}`),
+            element("th", { attributes: { scope: "col" } }, "Difference"),
           ),
         ),
         element("tbody", {}, ...figuresOf(one, other).map(lineOf)),
@@ -107,7 +109,12 @@ function figuresOf(one: Row, other: Row): Figure[] {
       each(({ output }) => output),
       formatWhole,
     ),
-    ["Failed", describeFailed(one), describeFailed(other), formatChange(failedOf(other), failedOf(one))],
+    [
+      "Failed",
+      describeFailed(one),
+      describeFailed(other),
+      describePoints(each(failedOf)(other), each(failedOf)(one)),
+    ],
     ["Certainty", coverageOf(one), coverageOf(other), ""],
   ];
 }

@@ -3,7 +3,8 @@ import type { UsageRecord } from "../../../../core/ledger/record.ts";
 import { classify } from "../../../../core/ledger/spend.ts";
 import { isOfUpstream } from "../../../../core/refusals/of-upstream.ts";
 import type { Status } from "../feed-types.ts";
-import { budgetMeters, isRefusing } from "../meters.ts";
+import { budgetMeters } from "../meters/budget-meters.ts";
+import { isRefusing } from "../meters/budget-words.ts";
 
 /** Says why a request ended as it did, and what about its figures is not certain, in sentences; none where there is nothing to explain. */
 export function reasonsOf(record: UsageRecord): string[] {

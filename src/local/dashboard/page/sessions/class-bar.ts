@@ -5,9 +5,9 @@ import { costsByClass } from "./session-requests.ts";
 
 /** The colours of the chart beneath, by what is charged. */
 const MARKS: readonly (readonly [start: string, mark: number])[] = [
-  ["cache read", 0],
-  ["cache write", 1],
-  ["input", 2],
+  ["from cache", 0],
+  ["to cache", 1],
+  ["uncached", 2],
   ["output", 3],
 ];
 const OTHER_MARK = 7;
@@ -21,6 +21,7 @@ export function classBar(records: readonly PricedRecord[]): HTMLElement[] {
   const costs = costsByClass(records).filter(({ dollars }) => dollars > 0);
   const all = costs.reduce((sum, { dollars }) => sum + dollars, 0);
   if (all === 0) return [];
+  const isExact = records.every(({ cost }) => cost.is_complete && !cost.is_lower_bound);
   const parts = costs.map(({ name, dollars }) => {
     const part = element("span", { class: `mark-${markOf(name)}` });
     part.style.width = `${(100 * dollars) / all}%`;
@@ -32,7 +33,11 @@ export function classBar(records: readonly PricedRecord[]): HTMLElement[] {
       {},
       element("span", { class: `mark mark-${markOf(name)}` }),
       element("span", {}, name),
-      element("span", { class: "value" }, `${formatDollars(dollars)} (${formatShare(dollars, all)})`),
+      element(
+        "span",
+        { class: "value" },
+        `${isExact ? "" : "≥"}${formatDollars(dollars)} (${formatShare(dollars, all)})`,
+      ),
     ),
   );
   return [

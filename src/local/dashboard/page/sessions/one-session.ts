@@ -140,7 +140,7 @@ function requestChart(requests: readonly SessionRequest[], part: string): HTMLEl
     firstNumber: requests[0]?.number ?? 1,
     series: [
       series("from cache", "cache_read", 0),
-      ...(writesToCache(requests) ? [series("written to cache", "cache_write", 1)] : []),
+      ...(writesToCache(requests) ? [series("to cache", "cache_write", 1)] : []),
       series("uncached", "input_uncached", 2),
     ],
     sumWords: requests.map(({ record }) => wordFor(record, record.tokens?.input_total ?? 0)),

@@ -11,12 +11,21 @@ export interface SessionRequest {
   isExactSoFar: boolean;
 }
 
-/** What the requests cost by what was charged, such as `cache read`, the most first. */
+/** Names what is charged as lists do: `uncached`, `from cache`, `to cache (5m)`. */
+function nameClass(name: string): string {
+  if (name === "input_uncached") return "uncached";
+  if (name === "cache_read") return "from cache";
+  const [, life] = /^cache_write_(.+)$/.exec(name) ?? [];
+  if (life !== undefined) return life === "ttl_unknown" ? "to cache" : `to cache (${life})`;
+  return name.replaceAll("_", " ");
+}
+
+/** What the requests cost by what was charged, such as `from cache`, the most first. */
 export function costsByClass(records: readonly PricedRecord[]): { name: string; dollars: number }[] {
   const costs = new Map<string, number>();
   for (const { cost } of records)
     for (const line of cost.lines) {
-      const name = line.class.replaceAll("_", " ");
+      const name = nameClass(line.class);
       costs.set(name, (costs.get(name) ?? 0) + Number(line.amount_usd));
     }
   return [...costs]

@@ -1,5 +1,5 @@
-import { element, withCopiedCommand } from "./elements.ts";
-import type { Meter } from "./meters.ts";
+import { element, withCopiedCommand } from "../elements.ts";
+import type { Meter } from "./meter.ts";
 
 /** Shows a meter, with lines beneath it. */
 export function meterItem(

@@ -1,0 +1,73 @@
+import type { Status } from "../feed-types.ts";
+import { formatDollars, formatNear } from "../numbers.ts";
+import {
+  describeUntil,
+  formatOf,
+  isRefusing,
+  liftHint,
+  nameOf,
+  priceHint,
+  unitOf,
+  type Budget,
+} from "./budget-words.ts";
+import type { Meter, Tone } from "./meter.ts";
+
+/** As many models without a price as are named. */
+const MOST_MODELS = 3;
+
+/** Returns the meter of each budget. */
+export function budgetMeters({ budgets, lifts }: Pick<Status, "budgets" | "lifts">): Meter[] {
+  return budgets.map((budget) => {
+    const { percent, spent, amount, assumed } = budget;
+    const format = formatOf(budget);
+    const isSpent = isRefusing(budget, lifts);
+    // Only nothing is 0 %.
+    const share = percent === 0 && Number(spent) > 0 ? "<1" : percent;
+    return {
+      name: nameOf(budget),
+      wholeName: nameOf(budget, (name) => name),
+      percent,
+      assumed: (100 * Number(assumed)) / Number(amount),
+      used: `${share}% spent, ${format(Number(spent))} of ${format(Number(amount))}${unitOf(budget)}`,
+      tone: toneOf(budget),
+      isRefusing: isSpent,
+      next: nextOf(budget, lifts),
+      alarms: [...(isSpentSoon(budget) ? [nextOf(budget, lifts)] : [])],
+      more: [...assumptionsOf(budget), ...(isSpent ? liftHint([budget]) : [])],
+      movers: "",
+    };
+  });
+}
+
+/** Amber from the first share at which the budget warns; red once it refuses. */
+function toneOf({ percent, action, warn }: Budget): Tone {
+  if (percent >= 100 && action === "refuse") return "failure";
+  return percent >= 100 * Math.min(1, ...warn) ? "warning" : "";
+}
+
+function nextOf(budget: Budget, lifts: Status["lifts"]): string {
+  const { action, window, until, spent_at: spentAt } = budget;
+  if (isRefusing(budget, lifts)) return `Refused${describeUntil(budget)}`;
+  return [
+    ...(action === "refuse" ? [] : ["Only warns"]),
+    ...(spentAt !== null && isSpentSoon(budget) ? [`At this rate, spent by ${formatNear(spentAt)}`] : []),
+    // A rolling window has no moment at which it begins again.
+    ...("rolling" in window ? [] : [`Starts over ${formatNear(until)}`]),
+  ].join(". ");
+}
+
+/** Whether it will be spent before its window ends, at the rate until now. */
+function isSpentSoon({ spent_at: spentAt, percent }: Budget): boolean {
+  return spentAt !== null && percent < 100;
+}
+
+function assumptionsOf(budget: Budget): string[] {
+  return budget.assumed_for
+    .slice(0, MOST_MODELS)
+    .map(({ model, amount }) =>
+      [
+        `${formatDollars(Number(amount))} is assumed for ${model}, which has no price`,
+        ...priceHint(model),
+      ].join(". "),
+    );
+}
