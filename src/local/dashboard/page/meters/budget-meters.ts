@@ -32,7 +32,7 @@ export function budgetMeters({ budgets, lifts }: Pick<Status, "budgets" | "lifts
       tone: toneOf(budget),
       isRefusing: isSpent,
       next: nextOf(budget, lifts),
-      alarms: [...(isSpentSoon(budget) ? [nextOf(budget, lifts)] : [])],
+      alarms: isSpentSoon(budget) ? [nextOf(budget, lifts)] : [],
       more: [...assumptionsOf(budget), ...(isSpent ? liftHint([budget]) : [])],
       movers: "",
     };
