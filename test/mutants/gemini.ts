@@ -19,8 +19,61 @@ const VERTEX = { test: "test/proxy/vertex.test.ts" };
 const STORED = { test: "test/proxy/gemini-stored.test.ts" };
 const FILES = { test: "test/proxy/gemini-files.test.ts" };
 
+const BATCH_FILE = { row: "E5", test: "test/core/usage/gemini/batch-responses.test.ts" };
+const BATCH = { row: "E5", test: "test/core/usage/gemini/batch.test.ts" };
+const FILE = { row: "E5", test: "test/proxy/gemini-batch-file.test.ts" };
+
 /** Rules on the usage of Google's API, and on the model in its paths. */
 export const GEMINI: readonly Mutant[] = [
+  {
+    ...BATCH_FILE,
+    without: "taking a part of the file of a batch for no whole",
+    file: "src/core/usage/meter.ts",
+    find: ' || dialect === "batch_responses"',
+    replace: "",
+  },
+  {
+    ...BATCH_FILE,
+    without: "keeping the kinds of tokens in the file of a batch",
+    file: "src/core/usage/gemini/batch-responses.ts",
+    find: "this.#hasMedia ||= hasMedia(reading);",
+    replace: "",
+  },
+  {
+    ...BATCH_FILE,
+    without: "taking a line without a model for inexact",
+    file: "src/core/usage/gemini/batch-responses.ts",
+    find: "if (reading.model === null) this.#sets.addUnknown();",
+    replace: "",
+  },
+  {
+    ...BATCH_FILE,
+    without: "the unknown sizes of the prompts of a loop of tools",
+    file: "src/core/usage/batch/batch-sets.ts",
+    find: 'countOfKind(rest.raw_usage, "toolUse") > 0',
+    replace: 'countOfKind(rest.raw_usage, "toolUse") < 0',
+  },
+  {
+    ...BATCH,
+    without: "charging for the searches of each prompt of a batch once, of older models",
+    file: "src/core/usage/gemini/batch.ts",
+    find: "if (searches > 1 && chargesSearchesOnce(reading.model))",
+    replace: "if (searches > 9)",
+  },
+  {
+    ...BATCH,
+    without: "knowing the file only of a batch that has ended",
+    file: "src/core/usage/gemini/batch.ts",
+    find: "output_file: isRunning ? null : readResourceId(file),",
+    replace: "output_file: readResourceId(file),",
+  },
+  {
+    ...FILE,
+    without: "reading the file of a batch behind its redirect",
+    file: "src/core/decide/choose-upstream.ts",
+    find: 'GOOGLE_CONTENT.includes(path) ? "batch_responses" : null',
+    replace: 'GOOGLE_CONTENT[0] === path ? "batch_responses" : null',
+  },
   {
     ...ARITHMETIC,
     without: "counting thoughts as output beside the candidates",

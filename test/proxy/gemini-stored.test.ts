@@ -7,6 +7,7 @@ import { openSandbox } from "../sandbox/sandbox-client.ts";
 import { rulesForTools } from "../helpers/config/rules-for-tools.ts";
 import { startGateWithUpstream } from "../helpers/gate/gate-with-upstream.ts";
 import { post, startGate, type GateOptions } from "../helpers/gate/gate.ts";
+import { jsonSetup, readBody } from "../core/usage/response-bodies.ts";
 import { sendJson } from "../helpers/upstream/scripted-upstream.ts";
 
 const INTERACTIONS = "/v1beta/interactions";
@@ -144,6 +145,35 @@ test("a batch counts once, for its creation, with the usage of all requests, tho
   assert.ok((records[1].largest_prompt ?? 0) > (records[1].smallest_prompt ?? 0));
   assert.equal(counted(records), billed());
   assert.ok(billed() > 0);
+});
+
+test("a batch whose requests and responses are in files counts what the service billed", async (t) => {
+  const { gate, ask, send, billed } = await start(t);
+  const lines = ["one", "number two"].map((text, at) => JSON.stringify({ key: `k-${at}`, ...request(text) }));
+  const step = { "x-goog-upload-protocol": "resumable", "content-type": "application/json" };
+  const begun = await fetch(`${gate.url}/upload/v1beta/files`, {
+    method: "POST",
+    headers: { ...step, "x-goog-upload-command": "start" },
+    body: "{}",
+  });
+  const sent = await fetch(begun.headers.get("x-goog-upload-url") ?? "", {
+    method: "POST",
+    headers: { "x-goog-upload-command": "upload, finalize", "x-goog-upload-offset": "0" },
+    body: lines.join("\n"),
+  });
+  const { file } = (await sent.json()) as { file: { name: string } };
+  const created = await send(`${FLASH}:batchGenerateContent`, {
+    batch: { displayName: "b", inputConfig: { fileName: file.name } },
+  });
+  const { body } = await ask("GET", `/v1beta/${String(created["name"])}`);
+  const { responsesFile } = body["response"] as { responsesFile: string };
+  assert.equal(gate.ledger.records.at(-1)?.output_file, responsesFile.slice("files/".length));
+  const content = await (await fetch(`${gate.url}/v1beta/${responsesFile}:download?alt=media`)).text();
+  const reading = readBody(
+    content,
+    jsonSetup({ dialect: "batch_responses", spend: "attach_by_response_id" }),
+  );
+  assert.deepEqual([reading.usage, reading.tokens?.total], ["final", billed()]);
 });
 
 test("a batch that is cancelled before it ran costs nothing, and says so", async (t) => {

@@ -1,7 +1,7 @@
 import { matchesModel } from "../policy/model-pattern.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 import { servesApi, type Api } from "../http/api.ts";
-import { readGooglePath } from "../http/gemini/google-path.ts";
+import { GOOGLE_CONTENT, readGooglePath } from "../http/gemini/google-path.ts";
 import { replaceModelInPath } from "./replace-model-in-path.ts";
 import { FILE_CONTENT, ID, MODEL_PATH, type Route, type RouteMatch } from "../http/routes.ts";
 import { isOfKnownCollection, type Creator } from "./creator.ts";
@@ -208,7 +208,7 @@ export function findCreator(
   creators: { find(id: string): Creator | null | undefined },
   mustOwn: boolean,
 ): Creator | null | undefined {
-  const mayBeOutput = match.route.path === FILE_CONTENT && !speaksMessages;
+  const mayBeOutput = outputDialectOf(match.route) !== null && !speaksMessages;
   const isClear = destinations.length === 1 && toolKeys.size === 0 && !mustOwn && !mayBeOutput;
   const id = isClear ? null : storedId(match);
   return id === null ? null : creators.find(id);
@@ -237,10 +237,16 @@ export function preferCreator(
 /** Returns the choice for a request, which brings the usage of a batch if it fetches the output of one from where the batch is. */
 export function withOutput(choice: Choice, creator: Creator): Choice {
   const { route, upstream } = choice;
-  const isOutput = route.path === FILE_CONTENT && route.dialect === "none";
-  if (!isOutput || creator.upstream !== upstream.recordedAs) return choice;
-  const read: Route = { ...route, dialect: "batch_output", spend: "attach_by_response_id" };
+  const dialect = outputDialectOf(route);
+  if (dialect === null || route.dialect !== "none" || creator.upstream !== upstream.recordedAs) return choice;
+  const read: Route = { ...route, dialect, spend: "attach_by_response_id" };
   return { ...choice, route: read, batch: creator.batch };
+}
+
+/** Returns the format of the output of a batch on a route by which the content of a file is fetched; null for any other route. */
+function outputDialectOf({ path }: Route): "batch_output" | "batch_responses" | null {
+  if (path === FILE_CONTENT) return "batch_output";
+  return GOOGLE_CONTENT.includes(path) ? "batch_responses" : null;
 }
 
 /** Returns a tool's upstreams in their order, for what is stored those with `models` last: neither a file nor a batch names a model. */

@@ -1,5 +1,5 @@
 import { BATCH_ACTIONS } from "../http/gemini/model-path.ts";
-import { GOOGLE_ROOT, GOOGLE_UPLOAD } from "../http/gemini/google-path.ts";
+import { GOOGLE_DOWNLOAD, GOOGLE_ROOT, GOOGLE_UPLOAD } from "../http/gemini/google-path.ts";
 import type { UsageRecord } from "../ledger/record.ts";
 
 /** Who created a stored object: the account that has it, as the record of its creation says. */
@@ -30,7 +30,9 @@ const CREATING: readonly string[] = [
 ];
 
 /** What is done to their objects. */
-const BELOW: readonly string[] = [...COLLECTIONS, ...GOOGLES].map((path) => `${path}/{id}`);
+const BELOW: readonly string[] = [...COLLECTIONS, ...GOOGLES, `${GOOGLE_DOWNLOAD}files`].map(
+  (path) => `${path}/{id}`,
+);
 
 /** An id that stands in a record as it stands in a path: no escape in either. Services have no others. */
 const PLAIN_ID = /^[\w.:~-]{1,256}$/;

@@ -2,8 +2,8 @@ import type { RouteAuth, Upstream } from "../config/config.ts";
 import { servesApi, servesNoShared, type Api, type Body } from "./api.ts";
 import { BEDROCK_ACTIONS, bedrockRoute } from "./bedrock/model-path.ts";
 import {
+  GOOGLE_CONTENT,
   GOOGLE_COUNT,
-  GOOGLE_DOWNLOAD,
   GOOGLE_ROOT,
   GOOGLE_UPLOAD,
   VERTEX_LIST,
@@ -322,8 +322,7 @@ function googleStorageRoutes(configured: RouteAuth | null): Route[] {
     { ...free, method: "GET", path: files },
     { ...free, method: "GET", path: file },
     { ...free, method: "DELETE", path: file },
-    { ...free, method: "GET", path: `${file}:download` },
-    { ...free, method: "GET", path: `${GOOGLE_DOWNLOAD}files/{id}:download` },
+    ...GOOGLE_CONTENT.map((path): Route => ({ ...free, method: "GET", path })),
   ];
 }
 

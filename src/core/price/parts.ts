@@ -2,6 +2,7 @@ import { isObject, type JsonObject } from "../json.ts";
 import type { ReservedClass, SummableRecord, SummableTokens } from "../ledger/record.ts";
 import { estimateTokens } from "../usage/estimate-tokens.ts";
 import { asCount, asObject } from "../usage/fields.ts";
+import { chargesSearchesOnce } from "../usage/gemini/searches.ts";
 import { countOfKind, isCounting } from "../usage/gemini/usage.ts";
 import { modelOf, samplesOf } from "../usage/messages/samples.ts";
 import { readMessagesCounts } from "../usage/messages/usage.ts";
@@ -176,15 +177,13 @@ function splitTokens(record: Used, tokens: SummableTokens, model: string | null)
   return [withSizes({ model, tokens, isSum }, record)];
 }
 
-/** Gemini 2.5 and older charge for searches once for each prompt, later models for each query (docs/wire.md section 12). */
-const SEARCHES_ONCE = /gemini-[12][.-]/;
-
-/** Returns the calls of the service's tools that it charges for. */
+/** Returns the calls of the service's tools that it charges for. Those of a batch are counted for each of its prompts. */
 export function billedCalls(
-  record: Pick<Used, "model" | "alias" | "model_requested" | "server_tools" | "raw_usage">,
+  record: Pick<Used, "model" | "alias" | "model_requested" | "server_tools" | "raw_usage" | "flags">,
 ): Used["server_tools"] {
-  const { model, alias, model_requested: requested, server_tools: tools, raw_usage: usage } = record;
-  const isOnce = usage !== null && isCounting(usage) && SEARCHES_ONCE.test(model ?? alias ?? requested ?? "");
+  const { model, alias, model_requested: requested, server_tools: tools, raw_usage: usage, flags } = record;
+  const isOne = usage !== null && isCounting(usage) && flags?.includes(SUMMED) !== true;
+  const isOnce = isOne && chargesSearchesOnce(model ?? alias ?? requested);
   return isOnce && (tools["web_search"] ?? 0) > 1 ? { ...tools, web_search: 1 } : tools;
 }
 

@@ -7,6 +7,7 @@ import { BodyReader } from "./body-reader.ts";
 import { CHAT_FORMAT } from "./chat.ts";
 import { ERROR_FORMAT } from "./errors.ts";
 import { GEMINI_FORMAT } from "./gemini.ts";
+import { BATCH_RESPONSES_FORMAT } from "./gemini/batch-responses.ts";
 import { MEDIA_FORMAT } from "./media.ts";
 import { MESSAGES_FORMAT } from "./messages.ts";
 import { WEB_PAGE, type Dialect, type MeterReading, type Spend, type UsageState } from "./reading.ts";
@@ -84,7 +85,7 @@ export function createMeter(setup: MeterSetup): Meter {
 
 /** True for an error, and for a part of the results of a batch, which says nothing of the whole. */
 function isPartial({ dialect, status }: MeterSetup): boolean {
-  const hasLines = dialect === "batch_results" || dialect === "batch_output";
+  const hasLines = dialect === "batch_results" || dialect === "batch_output" || dialect === "batch_responses";
   return status >= FIRST_STATUS_WITHOUT_OUTPUT || (hasLines && status === PARTIAL_CONTENT);
 }
 
@@ -98,6 +99,7 @@ const FORMATS = {
   batch: BATCH_FORMAT,
   batch_results: BATCH_RESULTS_FORMAT,
   batch_output: BATCH_OUTPUT_FORMAT,
+  batch_responses: BATCH_RESPONSES_FORMAT,
 };
 
 /** True for a body that is the medium itself, or a transcript without usage: sound, subtitles. */

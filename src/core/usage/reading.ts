@@ -27,10 +27,18 @@ export type UsageState = "final" | "partial" | "absent" | "pending" | "none";
 
 /**
  * The API in whose format responses report usage; `media` for images and audio; `batch` for a batch, `batch_results` for the results of
- * Anthropic's, and `batch_output` for the output file of OpenAI's; `object` where they report the id of what was created and no usage; `none`
+ * Anthropic's, `batch_output` for the output file of OpenAI's, and `batch_responses` for the file of Google's; `object` where they report the id of what was created and no usage; `none`
  * when they report neither.
  */
-export type Dialect = Api | "media" | "batch" | "batch_results" | "batch_output" | "object" | "none";
+export type Dialect =
+  | Api
+  | "media"
+  | "batch"
+  | "batch_results"
+  | "batch_output"
+  | "batch_responses"
+  | "object"
+  | "none";
 
 /** Whether a record counts as spend: always, once per `response_id`, or never. */
 export type Spend = "count" | "attach_by_response_id" | "never";
@@ -178,6 +186,6 @@ export interface MeterReading extends CacheMiss {
   /** How large the prompts of a batch are that `tokens` is the sum of; null for any other response, and where it is not known. */
   smallest_prompt: number | null;
   largest_prompt: number | null;
-  /** The id of the file that has the responses of a batch that has ended, at OpenAI; null for any other response. */
+  /** The id of the file that has the responses of a batch that has ended, at OpenAI or Google; null for any other response. */
   output_file: string | null;
 }

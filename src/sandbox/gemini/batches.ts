@@ -1,5 +1,5 @@
 import { readGooglePath } from "../../core/http/gemini/google-path.ts";
-import { isObject, type JsonObject } from "../../core/json.ts";
+import { isObject, parseJson, type JsonObject } from "../../core/json.ts";
 import type { ApiRequest, ApiResponse, RouteState } from "../api.ts";
 import { addBilled, attempt, NOTHING_BILLED } from "../batches.ts";
 import { ApiError } from "../errors.ts";
@@ -8,13 +8,20 @@ import { embedContent, generateContent, modelIn } from "../gemini.ts";
 import { makeId } from "../ids.ts";
 import { pickObjects } from "../json.ts";
 
-/** `:batchGenerateContent` and `:asyncBatchEmbedContent`, with their requests in the body. The first look at the batch carries them out. */
-export function createGoogleBatch(call: ApiRequest, { storage }: RouteState): ApiResponse {
+/**
+ * `:batchGenerateContent` and `:asyncBatchEmbedContent`, with their requests in the body or in a file. The first look at the batch carries them
+ * out.
+ */
+export function createGoogleBatch(call: ApiRequest, state: RouteState): ApiResponse {
+  const { storage } = state;
   const { body, path, key } = call;
   const model = modelIn(call);
   const batch = isObject(body["batch"]) ? body["batch"] : {};
   const input = isObject(batch["inputConfig"]) ? batch["inputConfig"] : {};
-  const requests = pickObjects(isObject(input["requests"]) ? input["requests"]["requests"] : null);
+  const isInFile = typeof input["fileName"] === "string";
+  const requests = isInFile
+    ? readLines(String(input["fileName"]), call, state)
+    : pickObjects(isObject(input["requests"]) ? input["requests"]["requests"] : null);
   if (requests.length === 0)
     throw new ApiError(400, "* BatchGenerateContentRequest.batch.input_config: required");
   const id = makeId("b", "-");
@@ -32,7 +39,13 @@ export function createGoogleBatch(call: ApiRequest, { storage }: RouteState): Ap
       batchStats: { requestCount: String(requests.length), pendingRequestCount: String(requests.length) },
     },
   };
-  const asked = requests.map(({ request, metadata }) => ({ request, metadata, path }));
+  const asked = requests.map(({ request, metadata, key: line }) => ({
+    request,
+    metadata,
+    path,
+    line,
+    isInFile,
+  }));
   storage.googleBatches.keep(id, key.name, { object, requests: asked, results: "" });
   return { body: object };
 }
@@ -50,7 +63,7 @@ export function fetchGoogleBatch(call: ApiRequest, state: RouteState): ApiRespon
   const { requests } = batch;
   batch.requests = null;
   const sum = { ...NOTHING_BILLED };
-  const results = requests.map(({ request, metadata, path }) => {
+  const results = requests.map(({ request, metadata, path, line, isInFile }) => {
     const body = isObject(request) ? request : {};
     const handle = String(path).includes("mbedContent") ? embedContent : generateContent;
     const single = String(path).replace(
@@ -60,9 +73,13 @@ export function fetchGoogleBatch(call: ApiRequest, state: RouteState): ApiRespon
     const { status, body: response, billed } = attempt({ ...call, body, path: single }, state, handle);
     addBilled(sum, billed);
     const outcome = status === 200 ? { response } : { error: { code: 3, message: "invalid request" } };
-    return { ...outcome, ...(isObject(metadata) && { metadata }) };
+    return isInFile === true
+      ? { key: line, ...outcome }
+      : { ...outcome, ...(isObject(metadata) && { metadata }) };
   });
-  const output = { inlinedResponses: { inlinedResponses: results } };
+  const output = requests.some(({ isInFile }) => isInFile === true)
+    ? { responsesFile: keepLines(results, call, state) }
+    : { inlinedResponses: { inlinedResponses: results } };
   const about = isObject(batch.object["metadata"]) ? batch.object["metadata"] : {};
   batch.object = {
     ...batch.object,
@@ -87,6 +104,26 @@ export function cancelGoogleBatch(call: ApiRequest, state: RouteState): ApiRespo
 export function deleteGoogleBatch(call: ApiRequest, state: RouteState): ApiResponse {
   state.storage.googleBatches.remove(findBatch(call, state).id);
   return { body: {} };
+}
+
+/** Reads the requests of a file: a line for each, `{"key", "request"}`. @throws ApiError 400 for a file that is not stored */
+function readLines(name: string, { key }: ApiRequest, { storage }: RouteState): JsonObject[] {
+  const file = storage.googleFiles.find(name.replace(/^files\//, ""), key.name);
+  if (file === undefined) throw new ApiError(400, `File ${name} not found.`);
+  return pickObjects(file.bytes.toString().split("\n").map(parseJson));
+}
+
+/** Stores a line for each result, and returns the name of the file. */
+function keepLines(results: readonly object[], { key }: ApiRequest, { storage }: RouteState): string {
+  const id = makeId("batch", "-");
+  const bytes = Buffer.from(results.map((result) => `${JSON.stringify(result)}\n`).join(""));
+  storage.googleFiles.keep(id, key.name, {
+    displayName: null,
+    mimeType: "application/jsonl",
+    bytes,
+    at: new Date(),
+  });
+  return `files/${id}`;
 }
 
 function findBatch({ path, key }: ApiRequest, { storage }: RouteState): { id: string; batch: StoredBatch } {

@@ -285,3 +285,24 @@ test("at prices of the configuration a batch costs what its requests do, or is u
   );
   assert.ok(seen.priced > 30 && seen.unpriced > 30, JSON.stringify(seen));
 });
+
+function googleLine(input: number): string {
+  const usageMetadata = {
+    promptTokenCount: input,
+    candidatesTokenCount: 1_000,
+    totalTokenCount: input + 1_000,
+  };
+  return `${JSON.stringify({ key: "a", response: { modelVersion: "gemini-2.5-pro", usageMetadata } })}\n`;
+}
+
+// gemini-2.5-pro costs 1.25 and 10 dollars, and 2.50 and 15 above 200,000 tokens of input; half of that in a batch.
+test("the file of a batch of Google's costs what its requests do, each by its own size", () => {
+  const prices = priceBook({ google: { baseUrl: "https://generativelanguage.googleapis.com/v1beta" } });
+  const reading = readBody(
+    googleLine(200_000) + googleLine(300_000),
+    jsonSetup({ dialect: "batch_responses", spend: "attach_by_response_id" }),
+  );
+  const cost = costOf(usageRecord({ upstream: "google", ts: TS, ...reading }), prices);
+  // (0.2 * 1.25 + 0.001 * 10 + 0.3 * 2.5 + 0.001 * 15) / 2
+  assert.equal(describeCost(cost), "0.5125");
+});

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { findCreated } from "../../../src/adapters/ledger-file.ts";
-import type { Config } from "../../../src/core/config/config.ts";
+import type { Config, Upstream } from "../../../src/core/config/config.ts";
 import { DaemonCreators, type FindCreated } from "../../../src/daemon/creators.ts";
 import { RecordFeed } from "../../../src/daemon/record-feed.ts";
 import { startLedger } from "../ledger/ledger.ts";
@@ -28,8 +28,13 @@ function countingFind(): { find: FindCreated; searches: string[] } {
   };
 }
 
-/** A gate in front of two upstreams that write to a ledger on files. With `directory`, the one of an earlier gate. */
-export async function startWithStored(t: TestContext, scripts: Record<string, Script>, directory?: string) {
+/** A gate in front of two upstreams that write to a ledger on files. With `directory`, the one of an earlier gate. `apis` are those of each. */
+export async function startWithStored(
+  t: TestContext,
+  scripts: Record<string, Script>,
+  directory?: string,
+  apis?: Upstream["apis"],
+) {
   const {
     ledger: file,
     clock,
@@ -39,7 +44,12 @@ export async function startWithStored(t: TestContext, scripts: Record<string, Sc
   const ledger = feed.publishing(file);
   const { find, searches } = countingFind();
   const creators = new DaemonCreators({ feed, ledger, clock, log: new MemoryLog(), find });
-  const named = Object.fromEntries(Object.entries(scripts).map(([name, script]) => [name, { script }]));
+  const named = Object.fromEntries(
+    Object.entries(scripts).map(([name, script]) => [
+      name,
+      { script, ...(apis !== undefined && { settings: { apis } }) },
+    ]),
+  );
   const { gate, upstreams } = await startGateWithUpstreams(t, named, { creators, recordsTo: ledger, clock });
   return { gate, upstreams, searches, ledger, clock, directory: used };
 }

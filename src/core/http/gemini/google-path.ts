@@ -16,6 +16,12 @@ export const GOOGLE_UPLOAD = `/upload${GOOGLE_ROOT}`;
 /** How those of the routes begin by which they are fetched. */
 export const GOOGLE_DOWNLOAD = `/download${GOOGLE_ROOT}`;
 
+/** The routes by which the bytes of a file are fetched. The first one leads to the second. */
+export const GOOGLE_CONTENT: readonly string[] = [
+  `${GOOGLE_ROOT}files/{id}:download`,
+  `${GOOGLE_DOWNLOAD}files/{id}:download`,
+];
+
 const ROOTS = new Map([
   ["", GOOGLE_ROOT],
   ["/upload", GOOGLE_UPLOAD],
@@ -55,7 +61,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   `${GOOGLE_ROOT}cachedContents/{id}`,
   `${GOOGLE_ROOT}files`,
   `${GOOGLE_ROOT}files/{id}`,
-  `${GOOGLE_ROOT}files/{id}:download`,
+  ...GOOGLE_CONTENT,
   `${GOOGLE_ROOT}batches`,
   `${GOOGLE_ROOT}batches/{id}`,
   `${GOOGLE_ROOT}batches/{id}:cancel`,
@@ -63,7 +69,6 @@ const KNOWN: ReadonlySet<string> = new Set([
   `${GOOGLE_ROOT}interactions/{id}`,
   `${GOOGLE_ROOT}interactions/{id}/cancel`,
   `${GOOGLE_UPLOAD}files`,
-  `${GOOGLE_DOWNLOAD}files/{id}:download`,
 ]);
 
 /** The version twice: a base URL that ends with it, before a client that adds it. */

@@ -1,3 +1,4 @@
+import { countOfKind } from "../gemini/usage.ts";
 import { modelOf, samplesOf } from "../messages/samples.ts";
 import { BATCH_SET, SUMMED } from "../reading.ts";
 import type { BatchTerms, ExtraTokens, Flag, MeterReading } from "../reading.ts";
@@ -38,7 +39,10 @@ export class BatchSets {
     const own = { type: BATCH_SET, model, billable: true, ...served } as const;
     const samples = samplesOf(rest.raw_usage, tokens) ?? [classes];
     // A loop of tools that is not listed has several prompts, each smaller than their sum.
-    const isLoop = samples[0] === classes && Object.values(calls).some((count) => count > 0);
+    const hasLooped =
+      Object.values(calls).some((count) => count > 0) ||
+      (rest.raw_usage !== null && countOfKind(rest.raw_usage, "toolUse") > 0);
+    const isLoop = samples[0] === classes && hasLooped;
     for (const sample of samples)
       this.#add({ ...own, ...sample }, samples.length === 1 ? reasoning : null, isLoop);
     for (const set of extra) this.#add({ ...set, model: modelOf(set, model), ...served }, null, false);

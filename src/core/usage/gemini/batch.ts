@@ -6,13 +6,13 @@ import { SUMMED, type Flag, type MeterReading, type Outcome, type Tokens } from 
 import { sizeOf } from "../tokens.ts";
 import { createReading, TEXT_BYTES, toUsageState } from "../usage-format.ts";
 import { readResourceId } from "./resource-id.ts";
-import { GROUNDING } from "./searches.ts";
+import { chargesSearchesOnce, GROUNDING } from "./searches.ts";
 
 /** Limit for the usage object of one request, in bytes: smaller than for a response of its own, because there may be many. */
 const USAGE_BYTES = 4 * 1024;
 
 /** What to read of the response to one request. */
-const RESULT: Selection = {
+export const RESULT: Selection = {
   response: {
     usageMetadata: USAGE_BYTES,
     modelVersion: TEXT_BYTES,
@@ -23,7 +23,7 @@ const RESULT: Selection = {
 /** What to read of one of Google's batches: an operation, whose `response` has the results. `metadata.output` repeats them. */
 export const GOOGLE_BATCH: Selection = {
   name: TEXT_BYTES,
-  metadata: { model: TEXT_BYTES, state: TEXT_BYTES },
+  metadata: { model: TEXT_BYTES, state: TEXT_BYTES, output: { responsesFile: TEXT_BYTES } },
   response: {
     inlinedResponses: { inlinedResponses: [RESULT] },
     inlinedEmbedContentResponses: { inlinedResponses: [RESULT] },
@@ -48,16 +48,18 @@ export function isGoogleBatch({ name, metadata }: JsonObject): boolean {
 }
 
 /**
- * Reads a batch of Google's. One that has ended with its results in the body has the usage of each request, which is added up. The results
- * in a file are not read: their cost stays unknown (docs/wire.md section 13).
+ * Reads a batch of Google's. One that has ended with its results in the body has the usage of each request, which is added up. Where they
+ * are in a file, that brings the usage (batch-responses.ts).
  */
 export function readGoogleBatch(fields: JsonObject): MeterReading {
-  const { model, state } = asObject(fields["metadata"]);
+  const { model, state, output } = asObject(fields["metadata"]);
   const outcome = OUTCOMES.get(asText(state)?.replace(/^(?:BATCH|JOB)_STATE_/, "")) ?? "in_progress";
   const isRunning = outcome === "queued" || outcome === "in_progress";
-  const results = resultsOf(asObject(fields["response"]));
-  const sum = new Sum();
-  for (const { response } of results) if (isObject(response)) sum.add(response);
+  const response = asObject(fields["response"]);
+  const results = resultsOf(response);
+  const file = response["responsesFile"] ?? asObject(output)["responsesFile"];
+  const sum = new ResponseSum();
+  for (const one of results) if (isObject(one["response"])) sum.add(readResponse(one["response"]));
   const flags = new Set<Flag>(sum.flags);
   const isCut = results.length >= MAX_ELEMENTS;
   if (isCut) flags.add("extra_cut_short");
@@ -73,6 +75,7 @@ export function readGoogleBatch(fields: JsonObject): MeterReading {
     smallest_prompt: isCounted ? sum.smallest : null,
     largest_prompt: isCounted ? sum.largest : null,
     flags: isCounted ? [...flags] : [],
+    output_file: isRunning ? null : readResourceId(file),
   };
 }
 
@@ -84,8 +87,18 @@ function resultsOf(response: JsonObject): JsonObject[] {
   });
 }
 
+/** Reads the response to one request of a batch. Older models charge for searches once for each prompt, however many there were. */
+export function readResponse(response: JsonObject): MeterReading {
+  const collector = GEMINI_FORMAT.createCollector({ inputIncludesCache: false });
+  collector.addBody(response);
+  const reading = collector.toReading(true, false);
+  const { web_search: searches = 0 } = reading.server_tools;
+  if (searches > 1 && chargesSearchesOnce(reading.model)) reading.server_tools = { web_search: 1 };
+  return reading;
+}
+
 /** The usage of all requests of a batch. Those that failed have none, and are not billed. */
-class Sum {
+export class ResponseSum {
   tokens: Tokens | null = null;
   model: string | null = null;
   /** The usage objects, added up by member, and their lists by modality. */
@@ -97,17 +110,7 @@ class Sum {
   /** False once a response had no usage that counts. */
   isComplete = true;
 
-  add(response: JsonObject): void {
-    const collector = GEMINI_FORMAT.createCollector({ inputIncludesCache: false });
-    collector.addBody(response);
-    const {
-      tokens,
-      usage,
-      model,
-      flags,
-      server_tools: calls,
-      raw_usage: raw,
-    } = collector.toReading(true, false);
+  add({ tokens, usage, model, flags, server_tools: calls, raw_usage: raw }: MeterReading): void {
     if (tokens === null || usage !== "final") this.isComplete = false;
     if (tokens === null) return;
     this.model ??= model;

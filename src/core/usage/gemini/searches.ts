@@ -60,3 +60,11 @@ export class Searches {
     else this.#queries.add(query);
   }
 }
+
+/** Gemini 2.5 and older charge for searches once for each prompt, later models for each query (docs/wire.md section 12). */
+const SEARCHES_ONCE = /gemini-[12][.-]/;
+
+/** True for a model that charges for searches once for each prompt, however many there were. */
+export function chargesSearchesOnce(model: string | null): boolean {
+  return model !== null && SEARCHES_ONCE.test(model);
+}

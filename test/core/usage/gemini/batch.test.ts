@@ -77,7 +77,8 @@ test("kinds of tokens are added up by kind, and searches by request", () => {
     ]),
   );
   assert.deepEqual(raw?.["promptTokensDetails"], details(21, 14));
-  assert.deepEqual(calls, { web_search: 4 });
+  // gemini-2.5-pro charges once for each prompt that was searched for.
+  assert.deepEqual(calls, { web_search: 2 });
 });
 
 test("one that runs is pending; one whose results are in a file, or that failed, has no usage; embeddings have input", () => {
@@ -93,7 +94,18 @@ test("one that runs is pending; one whose results are in a file, or that failed,
     assert.deepEqual([reading.usage, reading.outcome, tokens], [usage, outcome, null]);
   }
   const inFile = read({ ...batch([]), response: { responsesFile: "files/f-1" } });
-  assert.deepEqual([inFile.usage, inFile.spend], ["absent", "never"]);
+  assert.deepEqual([inFile.usage, inFile.spend, inFile.output_file], ["absent", "never", "f-1"]);
+  const told = read({
+    name: "batches/b-1",
+    metadata: { state: "BATCH_STATE_SUCCEEDED", output: { responsesFile: "files/f-2" } },
+  });
+  assert.equal(told.output_file, "f-2");
+  const running = read({
+    name: "batches/b-1",
+    metadata: { state: "BATCH_STATE_RUNNING" },
+    response: { responsesFile: "files/f-1" },
+  });
+  assert.equal(running.output_file, null);
   const embedded = read({
     ...batch([]),
     response: { inlinedEmbedContentResponses: { inlinedResponses: [result({ promptTokenCount: 9 })] } },
