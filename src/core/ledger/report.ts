@@ -1,4 +1,5 @@
 import type { MissedCost } from "../price/missed.ts";
+import type { Money } from "../price/money.ts";
 import type { PriceBook } from "../price/price-book.ts";
 import type { SpendingCost } from "../price/spending.ts";
 import { BackgroundResponses } from "./background.ts";
@@ -99,10 +100,11 @@ export class ReportBuilder {
       if (isWanted(filter, request.record, request.source)) counted.addCounted(request);
     this.#addGroups(counted);
     const rows = new SummedRows(this.#sums, prices, by.includes("miss"));
+    const amounts = rows.amounts();
     return {
       by,
-      ...sumsOf(by, rows, false),
-      sandbox: sumsOf(by, rows, true),
+      ...sumsOf(by, rows, amounts, false),
+      sandbox: sumsOf(by, rows, amounts, true),
       unaskingTools: this.#streams.tools(),
     };
   }
@@ -113,11 +115,17 @@ export class ReportBuilder {
   }
 }
 
-function sumsOf(by: readonly Grouping[], rows: SummedRows, ofSandbox: boolean): Sums {
+/** @param amounts what each row costs at least */
+function sumsOf(
+  by: readonly Grouping[],
+  rows: SummedRows,
+  amounts: readonly Money[],
+  ofSandbox: boolean,
+): Sums {
   const { prices, areMissesAsked } = rows;
   const total = rows.sums.totalOf(ofSandbox);
   return {
-    rows: sortRows(by, rows.all(ofSandbox)),
+    rows: Array.from(sortRows(by, rows.sums, amounts, ofSandbox), (row) => rows.at(row)),
     total: {
       names: [],
       sums: total,

@@ -25,20 +25,23 @@ export class SummedRows {
     this.areMissesAsked = areMissesAsked;
   }
 
-  /** Returns the rows of the sandbox, or all others, in any order. */
-  all(ofSandbox: boolean): SummedRow[] {
-    return Array.from(this.sums.rows(ofSandbox), (row) => new SummedRow(this, row));
+  /** Returns a row, whose sums are read when they are asked for. */
+  at(row: number): SummedRow {
+    return new SummedRow(this, row);
   }
 
-  /** Returns what a row costs at least: `SpendingCost.amount`. */
-  amountOf(row: number): Money {
-    let amount = this.sums.billedOf(row);
-    for (const charge of this.sums.chargesOf(row)) {
+  /** Returns what each row costs at least: `SpendingCost.amount`. All at once, because charges are not in the order of their rows. */
+  amounts(): Money[] {
+    const amounts = Array.from({ length: this.sums.names.size }, (_, row) => this.sums.billedOf(row));
+    for (const { row, charge } of this.sums.charges()) {
       const unit = this.#unitOf(charge);
-      if (!unit.isWorth)
-        amount += hasCalls(charge) ? this.#price(charge).amount : unit.amountOf(charge.sums, charge.at + 1);
+      if (unit.isWorth) continue;
+      const amount = hasCalls(charge)
+        ? this.#price(charge).amount
+        : unit.amountOf(charge.sums, charge.at + 1);
+      amounts[row] = (amounts[row] ?? 0n) + amount;
     }
-    return amount;
+    return amounts;
   }
 
   /** Returns what a row costs. */
@@ -74,12 +77,10 @@ export class SummedRows {
 export class SummedRow {
   readonly #rows: SummedRows;
   readonly #row: number;
-  readonly amount: Money;
 
   constructor(rows: SummedRows, row: number) {
     this.#rows = rows;
     this.#row = row;
-    this.amount = rows.amountOf(row);
   }
 
   get names(): Names {
@@ -97,11 +98,6 @@ export class SummedRow {
   get missed(): MissedCost | null | undefined {
     const { areMissesAsked, prices } = this.#rows;
     return areMissesAsked ? (this.sums.missed?.cost(prices) ?? null) : undefined;
-  }
-
-  /** How many requests and tokens it has. */
-  get size(): { requests: number; tokens: number } {
-    return this.#rows.sums.sizeOf(this.#row);
   }
 }
 

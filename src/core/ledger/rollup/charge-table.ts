@@ -95,6 +95,19 @@ export class ChargeTable {
     return found.length < 2 ? found : found.sort((one, other) => one.terms - other.terms);
   }
 
+  /** Yields all charges with their places, in any order. It is one object, which is for the next charge then. */
+  *all(): Generator<PlacedCharge & { place: number }> {
+    const { width, all } = this.#sums;
+    const one = { place: 0, terms: 0, at: 0, sums: all, tools: NO_CALLS };
+    for (let charge = 0; charge < this.#charges.size; charge += 1) {
+      one.place = this.#charges.firstOf(charge);
+      one.terms = this.#charges.secondOf(charge);
+      one.at = charge * width;
+      one.tools = this.#calls.get(charge) ?? NO_CALLS;
+      yield one;
+    }
+  }
+
   /** Returns the sums of the charges of many places. @param isWanted whether those of a place are added */
   totalOf(isWanted: (place: number) => boolean): Charge[] {
     const total = new ChargeTable(this.#slots);

@@ -45,6 +45,8 @@ const AT = Object.fromEntries(COUNTS.map((name, at) => [name, at])) as Record<
   number
 >;
 
+const NO_CHARGE: PlacedCharge = { terms: 0, at: 0, sums: new Float64Array(), tools: {} };
+
 /** The row of what is in none. */
 const NONE = -1;
 
@@ -130,16 +132,41 @@ export class RollupSums {
     return this.#names.namesOf(row);
   }
 
-  /** Returns how many requests a row has, and how many tokens. */
-  sizeOf(row: number): { requests: number; tokens: number } {
-    const sums = this.#sums.row(row);
-    const input = (sums[AT.input_uncached] ?? 0) + (sums[AT.cache_read] ?? 0) + (sums[AT.cache_write] ?? 0);
-    return { requests: sums[AT.requests] ?? 0, tokens: input + (sums[AT.output] ?? 0) };
+  /** What rows are sorted by, besides what they cost. */
+  get names(): Pick<RowNames, "size" | "firstOf" | "nameAt"> {
+    return this.#names;
+  }
+
+  /** Returns how many requests a row has. */
+  requestsOf(row: number): number {
+    return this.#sums.all[row * this.#sums.width + AT.requests] ?? 0;
+  }
+
+  /** Returns how many tokens a row has. */
+  tokensOf(row: number): number {
+    const { all, width } = this.#sums;
+    const first = row * width;
+    const input =
+      (all[first + AT.input_uncached] ?? 0) +
+      (all[first + AT.cache_read] ?? 0) +
+      (all[first + AT.cache_write] ?? 0);
+    return input + (all[first + AT.output] ?? 0);
   }
 
   /** Returns what services said they charged for a row. */
   billedOf(row: number): Money {
     return this.#billed.get(row) ?? 0n;
+  }
+
+  /** Yields what all rows are charged for. It is one object, which is for the next charge then. */
+  *charges(): Generator<{ row: number; charge: PlacedCharge }> {
+    const found = { row: 0, charge: NO_CHARGE };
+    for (const charge of this.#charges.all()) {
+      if (charge.place % 2 !== 0) continue;
+      found.row = charge.place / 2;
+      found.charge = charge;
+      yield found;
+    }
   }
 
   /** Returns what a row is charged for. */

@@ -38,12 +38,27 @@ export class RowNames {
     return names;
   }
 
+  /** Returns one of the names of a row; null where it has not so many. */
+  nameAt(row: number, place: number): string | null {
+    return this.#texts[this.#levels[place]?.secondOf(this.#numberAt(row, place)) ?? NaN] ?? null;
+  }
+
+  /** Returns a number that rows share which have the same first name. The numbers begin at 0. */
+  firstOf(row: number): number {
+    return this.#numberAt(row, 0);
+  }
+
   /** True for a row of the sandbox. */
   isSandbox(row: number): boolean {
+    return this.#sandbox.firstOf(this.#numberAt(row, -1)) === 1;
+  }
+
+  /** Returns the number of what a row's names are up to a place. */
+  #numberAt(row: number, place: number): number {
     let number = row;
-    for (let at = this.#levels.length - 1; at >= 0; at -= 1)
+    for (let at = this.#levels.length - 1; at > place; at -= 1)
       number = this.#levels[at]?.firstOf(number) ?? NaN;
-    return this.#sandbox.firstOf(number) === 1;
+    return number;
   }
 
   #textOf(text: string | null): number {

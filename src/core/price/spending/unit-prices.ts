@@ -4,6 +4,7 @@ import { NO_TOKENS, TOKEN_CLASSES, type PriceTerms } from "../charge.ts";
 import { amountOf, type ChargeAmount } from "./cost-sum.ts";
 import type { Money } from "../money.ts";
 import type { PriceBook } from "../price-book.ts";
+import { Rates } from "./rates.ts";
 
 /** What a token costs, by its class. */
 type TokenPrice = ChargeAmount;
@@ -24,6 +25,8 @@ export class UnitPrices {
   /** What has no price, however many tokens there are. */
   readonly #missing: readonly Missing[];
   readonly #certainty: PriceTerms["certainty"];
+  readonly #amounts: Rates;
+  readonly #saved: Rates;
 
   /** Calls of tools are not in it: their names are many. */
   constructor(terms: PriceTerms, prices: PriceBook) {
@@ -40,34 +43,32 @@ export class UnitPrices {
       const one = priceOf({ [name]: 1 });
       return { ...one, missing: one.missing.filter((what) => !includes(missing, what)) };
     });
+    this.#amounts = new Rates(this.#tokens.map(({ amount }) => amount));
+    this.#saved = new Rates(this.#tokens.map(({ saved }) => saved));
   }
 
   /** Returns what so many tokens of each class cost. @param first where the numbers begin */
   amountOf(counts: ArrayLike<number>, first = 0): Money {
-    let amount = 0n;
-    for (let at = 0; at < this.#tokens.length; at += 1) {
-      const count = counts[first + at] ?? 0;
-      const price = this.#tokens[at]?.amount ?? 0n;
-      if (count !== 0 && price !== 0n) amount += BigInt(count) * price;
-    }
-    return amount;
+    return this.#amounts.times(counts, first);
   }
 
   /** Returns what `priceCharge`, or where the tool itself pays `priceWorth`, says of a charge with so many tokens of each class. */
   costOf(counts: ArrayLike<number>, first = 0): ChargeAmount {
-    let saved = 0n;
     let certainty = this.#certainty;
     let missing = NOTHING;
     for (let at = 0; at < this.#tokens.length; at += 1) {
-      const count = counts[first + at] ?? 0;
       const price = this.#tokens[at];
-      if (count === 0 || price === undefined) continue;
-      if (price.saved !== 0n) saved += BigInt(count) * price.saved;
+      if (price === undefined || (counts[first + at] ?? 0) === 0) continue;
       if (price.certainty !== certainty) certainty = "lower_bound";
       if (price.missing.length > 0) missing = merge(missing, price.missing);
     }
-    const amount = this.amountOf(counts, first);
-    return { from: this.#from, amount, saved, certainty, missing: merge(missing, this.#missing) };
+    return {
+      from: this.#from,
+      amount: this.#amounts.times(counts, first),
+      saved: this.#saved.times(counts, first),
+      certainty,
+      missing: merge(missing, this.#missing),
+    };
   }
 }
 
