@@ -74,7 +74,7 @@ export class SummedRows {
  * A row that is read from the columns each time something is asked of it, because all rows of a year take much memory. Who asks for several
  * things reads it once ({@link readRow}).
  */
-export class SummedRow {
+class SummedRow {
   readonly #rows: SummedRows;
   readonly #row: number;
 
