@@ -1,4 +1,4 @@
-import { Distribution } from "../times/distribution.ts";
+import { Distribution, packBucket } from "../times/distribution.ts";
 import type { TallyTimes } from "../tally.ts";
 import { LEAST_BUCKET, type Column, type SumBlock } from "./sum-block.ts";
 
@@ -35,6 +35,9 @@ export class SumTimes {
   /** Returns the times of these rows together. */
   of(rows: readonly number[]): TallyTimes {
     this.#read ??= readTimes(this.#blocks.splice(0));
+    const [only = NaN] = rows;
+    if (rows.length === 1 && !this.#added.has(only))
+      return { ttft: this.#read.ttft.at(only), speed: this.#read.speed.at(only) };
     const all = noTimes();
     for (const row of rows) {
       this.#read.ttft.addTo(all.ttft, row);
@@ -78,14 +81,11 @@ function readTimes(blocks: readonly { rows: Int32Array; times: SumBlock["times"]
 class RowBuckets {
   /** Where those of each row begin. */
   readonly #starts: Int32Array;
-  readonly #buckets: Int32Array;
-  readonly #counts: Float64Array;
+  readonly #packed: Float64Array;
 
   constructor(blocks: readonly GroupBuckets[]) {
     this.#starts = startsOf(blocks);
-    const length = this.#starts.at(-1) ?? 0;
-    this.#buckets = new Int32Array(length);
-    this.#counts = new Float64Array(length);
+    this.#packed = new Float64Array(this.#starts.at(-1) ?? 0);
     const next = this.#starts.slice();
     for (const { rows, perGroup, buckets, counts } of blocks) {
       let from = 0;
@@ -96,19 +96,26 @@ class RowBuckets {
           for (let at = from; at < end; at += 1) {
             const place = next[row] ?? 0;
             next[row] = place + 1;
-            this.#buckets[place] = (buckets[at] ?? 0) + LEAST_BUCKET;
-            this.#counts[place] = counts[at] ?? 0;
+            this.#packed[place] = packBucket(buckets[at] ?? 0, counts[at] ?? 0);
           }
         from = end;
       }
     }
   }
 
+  /** Returns the distribution of a row. */
+  at(row: number): Distribution {
+    return Distribution.ofPacked(
+      this.#packed.slice(this.#starts[row] ?? 0, this.#starts[row + 1] ?? 0),
+      LEAST_BUCKET,
+    );
+  }
+
   /** Adds the buckets of a row to a distribution. */
   addTo(distribution: Distribution, row: number): void {
     const end = this.#starts[row + 1] ?? 0;
     for (let at = this.#starts[row] ?? 0; at < end; at += 1)
-      distribution.addBucket(this.#buckets[at] ?? 0, this.#counts[at] ?? 0);
+      distribution.addPacked(this.#packed[at] ?? 0, LEAST_BUCKET);
   }
 }
 
