@@ -35,7 +35,17 @@ export function printJson(document: unknown): void {
 
 /** Prints text with its control characters, such as colours or CRLF. The caller has escaped what others wrote. */
 export function printStyled(text: string): void {
-  process.stdout.write(`${text}\n`);
+  let from = 0;
+  // Whole lines, so that no character is cut. Of a report with many megabytes, no further copy is made.
+  for (
+    let end = text.indexOf("\n", ENOUGH_AT_ONCE);
+    end !== -1;
+    end = text.indexOf("\n", from + ENOUGH_AT_ONCE)
+  ) {
+    process.stdout.write(text.slice(from, end + 1));
+    from = end + 1;
+  }
+  process.stdout.write(`${text.slice(from)}\n`);
 }
 
 /** True when standard output is a terminal and colours are not switched off. */

@@ -1,7 +1,10 @@
 import { fitColumns } from "./fixed-columns.ts";
+import { PackedRows, type Cell } from "./packed-rows.ts";
 import { inTone, type Tone } from "./styles.ts";
 import { endOf, pad, shorten, shortenMiddle, widthOf } from "./width.ts";
 import { wrapAdvice, wrapWords } from "./wrap.ts";
+
+export type { Cell };
 
 /** A column of a text table. */
 export interface Column {
@@ -14,9 +17,6 @@ export interface Column {
   /** Columns give way before this one is narrower, in characters; usually {@link LEGIBLE_NAME}. */
   legible?: number;
 }
-
-/** A cell: its text, and how it stands out. */
-export type Cell = string | { text: string; tone: Tone };
 
 /** How a table is shown. */
 export interface TableView {
@@ -49,10 +49,13 @@ const LEAST_NAME = 8;
 const LEGIBLE_NAME = 16;
 const LEGIBLE_PROSE = 24;
 
-/** A column with its cells and widths. */
+/** So many lines are joined at once: to join those of a year takes their memory a second time. */
+const LINES_AT_ONCE = 512;
+
+/** A column with its place in the rows, and its widths. */
 interface Measured {
   column: Column;
-  cells: readonly Cell[];
+  at: number;
   order: number;
   /** As far as it may be narrowed before a column gives way. */
   width: number;
@@ -81,49 +84,57 @@ export function formatTable(
 /** Formats as {@link formatTable} does, and says which columns gave way. */
 export function layOutTable(
   columns: readonly Column[],
-  rows: readonly (readonly Cell[])[],
+  rows: Iterable<readonly Cell[]>,
   view: TableView,
   below: Below = [],
 ): RenderedTable {
-  const all = columns.map((column, at) =>
-    measure(
-      column,
-      rows.map((row) => row[at] ?? ""),
-    ),
-  );
+  const packed = new PackedRows();
+  const sizes = columns.map((column) => new ColumnSize(column));
+  for (const row of rows) {
+    packed.add(row);
+    for (const [at, size] of sizes.entries()) size.add(textOf(row[at] ?? ""));
+  }
+  const all = columns.map((column, at) => measure(column, at, sizes[at]));
   if (view.isWide === true) {
     const pages = paginate(all, view.width);
-    return { text: pages.map((page) => draw(page, view)).join("\n\n"), hidden: [] };
+    return { text: pages.map((page) => draw(page, packed, view)).join("\n\n"), hidden: [] };
   }
   const kept = fitColumns(all, view.width);
   const hidden = all.filter((one) => !kept.includes(one)).map(({ column: { head } }) => head);
-  return { text: draw(kept, view, below), hidden };
+  return { text: draw(kept, packed, view, below), hidden };
 }
 
-function measure(column: Column, cells: readonly Cell[]): Measured {
+/** How wide the cells of a column are. */
+class ColumnSize {
+  readonly #isProse: boolean;
+  full: number;
+  /** The longest word, where words go on below. */
+  word = 0;
+
+  constructor({ head, align, long }: Column) {
+    this.full = widthOf(head);
+    this.#isProse = align === "left" && long === undefined;
+  }
+
+  add(text: string): void {
+    this.full = Math.max(this.full, widthOf(text));
+    if (this.#isProse) for (const word of text.split(/\s+/)) this.word = Math.max(this.word, widthOf(word));
+  }
+}
+
+function measure(column: Column, at: number, { full, word } = new ColumnSize(column)): Measured {
   const { head, align, order = 0, long, legible = LEGIBLE_NAME } = column;
-  const texts = cells.map(textOf);
-  const full = widestOf([head, ...texts]);
   const atLeast = (comfortable: number, least: number) => ({
     width: Math.min(full, Math.max(head.length, comfortable)),
     least: Math.min(full, Math.max(head.length, least)),
   });
-  const prose = () => {
-    const word = widestOf(texts.flatMap((text) => text.split(/\s+/)));
-    return atLeast(Math.max(word, LEGIBLE_PROSE), word);
-  };
   const widths =
     align === "right" || long === "whole"
       ? { width: full, least: full }
       : long === undefined
-        ? prose()
+        ? atLeast(Math.max(word, LEGIBLE_PROSE), word)
         : atLeast(legible, LEAST_NAME);
-  return { column, cells, order, full, ...widths };
-}
-
-/** Arguments of one call would not do: a report may have more rows than a call can have arguments. */
-function widestOf(texts: readonly string[]): number {
-  return texts.reduce((widest, text) => Math.max(widest, widthOf(text)), 0);
+  return { column, at, order, full, ...widths };
 }
 
 /** Divides columns into tables that fit. Each begins with the columns of names: those to the left before the first to the right. */
@@ -143,20 +154,31 @@ function sumOf(columns: readonly Measured[], which: "width" | "full" | "least"):
   return columns.reduce((sum, column) => sum + column[which] + GAP, -GAP);
 }
 
-function draw(columns: readonly Measured[], view: TableView, below: Below = []): string {
+function draw(columns: readonly Measured[], rows: PackedRows, view: TableView, below: Below = []): string {
   const { width, isColoured } = view;
   const heads = columns.map(({ column: { head } }) => head);
-  const rows = (columns[0]?.cells ?? []).map((_, at) => columns.map(({ cells }) => cells[at] ?? ""));
-  const said = rows.map((_, at) => (below[at] ?? []).flatMap((cell) => drawBelow(cell, view)));
-  if (sumOf(columns, "least") > width)
-    return formatLists(heads, rows, view)
-      .flatMap((list, at) => [list, ...(said[at] ?? [])])
+  const cellsAt = (row: number) => {
+    const cells = rows.at(row);
+    return columns.map(({ at }) => cells[at] ?? "");
+  };
+  const saidBelow = (row: number) => (below[row] ?? []).flatMap((cell) => drawBelow(cell, view));
+  if (sumOf(columns, "least") > width) {
+    const all = Array.from({ length: rows.length }, (_, row) => cellsAt(row));
+    return formatLists(heads, all, view)
+      .flatMap((list, row) => [list, ...saidBelow(row)])
       .join("\n");
+  }
   const widths = narrow(columns, width);
-  const line = (cells: readonly Cell[]) => drawLine(columns, widths, cells, isColoured);
   const bold = heads.map((text) => ({ text, tone: "strong" as const }));
-  const head = view.isHeadless === true ? [] : [line(bold)];
-  return [...head, ...rows.flatMap((cells, at) => [line(cells), ...(said[at] ?? [])])].join("\n");
+  const pieces: string[] = [];
+  let lines = view.isHeadless === true ? [] : [drawLine(columns, widths, bold, isColoured)];
+  for (let row = 0; row < rows.length; row += 1) {
+    lines.push(drawLine(columns, widths, cellsAt(row), isColoured), ...saidBelow(row));
+    if (lines.length < LINES_AT_ONCE) continue;
+    pieces.push(lines.join("\n"));
+    lines = [];
+  }
+  return (lines.length > 0 ? [...pieces, lines.join("\n")] : pieces).join("\n");
 }
 
 function drawBelow(cell: Cell, { width, isColoured, indent = USUAL_INDENT }: TableView): string[] {
@@ -171,26 +193,39 @@ function drawLine(
   cells: readonly Cell[],
   isColoured: boolean,
 ): string {
-  const drawOne = (texts: readonly string[]) => {
-    const last = texts.findLastIndex((text) => text !== "");
-    return texts
-      .slice(0, last + 1)
-      .map((text, at) => {
-        const { align } = columns[at]?.column ?? { align: "left" };
-        const shown = inTone(text, toneOf(cells[at] ?? ""), isColoured);
-        return at === last && align === "left" ? shown : pad(shown, widths[at] ?? 0, align);
-      })
-      .join(" ".repeat(GAP))
-      .trimEnd();
-  };
   const fitting = cells.map((cell, at) =>
     fit(textOf(cell), columns[at]?.column.long, widths[at] ?? Infinity),
   );
   // Nearly all rows of a long table are one line.
-  if (!fitting.some((text) => text.includes("\n"))) return drawOne(fitting);
+  if (!fitting.some((text) => text.includes("\n")))
+    return joinCells(columns, widths, cells, fitting, isColoured);
   const lines = fitting.map((text) => text.split("\n"));
   const height = Math.max(...lines.map(({ length }) => length));
-  return Array.from({ length: height }, (_, row) => drawOne(lines.map((line) => line[row] ?? ""))).join("\n");
+  return Array.from({ length: height }, (_, row) => {
+    const texts = lines.map((line) => line[row] ?? "");
+    return joinCells(columns, widths, cells, texts, isColoured);
+  }).join("\n");
+}
+
+/** Returns a line of texts that have room. @param cells how each stands out */
+function joinCells(
+  columns: readonly Measured[],
+  widths: readonly number[],
+  cells: readonly Cell[],
+  texts: readonly string[],
+  isColoured: boolean,
+): string {
+  const last = texts.findLastIndex((text) => text !== "");
+  const parts: string[] = [];
+  for (let at = 0; at <= last; at += 1) {
+    const text = texts[at] ?? "";
+    const align = columns[at]?.column.align ?? "left";
+    const spaces = at === last && align === "left" ? 0 : (widths[at] ?? 0) - widthOf(text);
+    const padding = spaces > 0 ? " ".repeat(spaces) : "";
+    const shown = inTone(text, toneOf(cells[at] ?? ""), isColoured);
+    parts.push(align === "left" ? shown + padding : padding + shown);
+  }
+  return parts.join(" ".repeat(GAP)).trimEnd();
 }
 
 /** Returns widths with which all columns fit: the widest ones are narrowed first. */

@@ -1,7 +1,7 @@
 import measure from "fast-string-truncated-width";
 
-/** Texts whose every character takes one column: nearly all. */
-const PLAIN = /^[\x20-\x7e]*$/;
+/** Texts whose every character takes one column: nearly all, with lower bounds, unknown figures and what was cut. */
+const PLAIN = /^[\x20-\x7e≥–…]*$/;
 
 /** Returns how many columns of a terminal a text takes: two for most Asian characters and emoji, none for a style. */
 export function widthOf(text: string): number {

@@ -79,8 +79,8 @@ function headingsOf(
   if (by.length < 2) return headings;
   for (let at = 0; at < rows.length;) {
     const name = rows[at]?.names[0];
-    const other = rows.findIndex((row, place) => place > at && row.names[0] !== name);
-    const end = other === -1 ? rows.length : other;
+    let end = at + 1;
+    while (end < rows.length && rows[end]?.names[0] === name) end += 1;
     if (end - at > 1) headings.set(at, sumOfRows([name ?? null], rows.slice(at, end), prices));
     at = end;
   }

@@ -47,30 +47,31 @@ export function renderTable(
         ({ head, align: "right", order: typeof order === "number" ? order : order(total) }) as const,
     ),
   ];
-  const cells: Cell[][] = [];
-  let headed: string | null | undefined;
-  for (const [at, row] of rows.entries()) {
-    cells.push(...idleRow(idle[at] ?? 0));
-    const read = readRow(row);
-    const names = by.map((grouping, place) => writeName(grouping, read.names[place], view));
-    const heading = headings.get(at);
-    if (heading !== undefined) {
-      headed = read.names[0];
-      const sums = shown.map((column) => column.cell(heading, total));
-      const whole = [names[0] ?? "", ...by.slice(1).map(() => ""), ...sums];
-      cells.push(whole.map((text) => ({ text, tone: "strong" as const })));
-    } else if (read.names[0] !== headed) headed = undefined;
-    if (headed !== undefined) names[0] = "";
-    cells.push([...names, ...shown.map((column) => column.cell(read, total))]);
+  const cellsOf = (row: ReportRow) => shown.map((column) => column.cell(row, total));
+  return layOutTable(columns, cellsOfRows(), view);
+
+  // Row by row: a year has a hundred thousand.
+  function* cellsOfRows(): Generator<Cell[]> {
+    let headed: string | null | undefined;
+    for (const [at, row] of rows.entries()) {
+      yield* idleRow(idle[at] ?? 0);
+      const read = readRow(row);
+      const names = by.map((grouping, place) => writeName(grouping, read.names[place], view));
+      const heading = headings.get(at);
+      if (heading !== undefined) {
+        headed = read.names[0];
+        yield inStrong([names[0] ?? "", ...by.slice(1).map(() => ""), ...cellsOf(heading)]);
+      } else if (read.names[0] !== headed) headed = undefined;
+      if (headed !== undefined) names[0] = "";
+      yield [...names, ...cellsOf(read)];
+    }
+    yield* idleRow(idle[rows.length] ?? 0);
+    yield inStrong(["total", ...by.slice(1).map(() => ""), ...cellsOf(total)]);
   }
-  const ofTotal = [
-    "total",
-    ...by.slice(1).map(() => ""),
-    ...shown.map((column) => column.cell(total, total)),
-  ];
-  cells.push(...idleRow(idle[rows.length] ?? 0));
-  cells.push(ofTotal.map((text) => ({ text, tone: "strong" as const })));
-  return layOutTable(columns, cells, view);
+}
+
+function inStrong(texts: readonly string[]): Cell[] {
+  return texts.map((text) => ({ text, tone: "strong" as const }));
 }
 
 /** Shorter names of these say too little, so columns give way first. */
