@@ -61,7 +61,7 @@ for (const path of ["/v1/chat/completions", "/v1/realtime", "/nowhere"]) {
     const { gate } = await openGate(t);
     const client = await sendRaw(t, gate.port, handshake(path, `127.0.0.1:${gate.port}`));
     const response = await client.closed;
-    assert.match(response, /only \/v1\/responses has one/);
+    assert.match(response, /only \/v1\/responses and Google's Live API have one/);
     assert.match(response, /use POST here/);
     assert.match(response, /tollkeeper check/);
   });

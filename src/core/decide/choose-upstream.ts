@@ -3,7 +3,15 @@ import type { Refusal } from "../refusals/refusal.ts";
 import { servesApi, type Api } from "../http/api.ts";
 import { GOOGLE_CONTENT, readGooglePath } from "../http/gemini/google-path.ts";
 import { replaceModelInPath } from "./replace-model-in-path.ts";
-import { FILE_CONTENT, ID, MODEL_PATH, type Route, type RouteMatch } from "../http/routes.ts";
+import {
+  FILE_CONTENT,
+  findSocketRoute,
+  ID,
+  isLive,
+  MODEL_PATH,
+  type Route,
+  type RouteMatch,
+} from "../http/routes.ts";
 import { isOfKnownCollection, type Creator } from "./creator.ts";
 import { isAboutStored, isStorage } from "../policy/tool-policy.ts";
 import { FORM, modelNotServed, unreadableModel } from "../refusals/models.ts";
@@ -101,7 +109,7 @@ export function chooseUpstream(
     if (destination.account === "own") return chooseOwn(destination, fit, request, model);
     const { fallback } = destination.upstream;
     const fallbacks =
-      fallback.length > 0 && namesModel(fit.route)
+      fallback.length > 0 && namesModel(fit.route) && !isLive(fit.route)
         ? findFallbacks(fallback, request, destinations, settings, model)
         : NONE;
     return fallbacks === null ? null : choose(destination, fit, request, model, fallbacks);
@@ -110,6 +118,28 @@ export function chooseUpstream(
   return hasRoute
     ? modelNotServed(model ?? modelInPath(request.match) ?? "", destinations)
     : refuseRoute(request, destinations);
+}
+
+/**
+ * Chooses the upstream of a WebSocket, which has one for as long as it is open; null if the model decides that. The first message of the Live
+ * API names the model: where a single upstream has that route, the message is judged by what it serves.
+ */
+export function chooseForSocket(
+  request: ApiRequest,
+  destinations: Destinations,
+  settings: Settings,
+): ConfiguredChoice | Refusal | null {
+  const choice = chooseUpstream(request, destinations, settings, null);
+  if (choice !== null || !isLive(request.match.route)) return choice;
+  const [only, ...others] = destinations.flatMap((destination) => {
+    const match = matchAt(destination.upstream.table, request, settings);
+    return match === null ? [] : [{ destination, match }];
+  });
+  if (only === undefined || others.length > 0) return null;
+  const { destination, match } = only;
+  return destination.account === "own"
+    ? chooseOwn(destination, match, request, null)
+    : choose(destination, match, request, null, NONE);
 }
 
 /**
@@ -266,6 +296,7 @@ export function matchAt(
   settings: Settings,
 ): RouteMatch | null {
   if (table === settings.table) return match;
+  if (isLive(match.route)) return findSocketRoute(table, path);
   const found = table.find(method, path, speaksGoogle);
   if (found === null || "allow" in found) return null;
   // `/v1/models` is Google's where an upstream has no other.

@@ -1,9 +1,10 @@
 import { formatConfigPath } from "../config/problem.ts";
+import { isLive } from "../http/routes.ts";
 import { formatCommand } from "../text/shell-words.ts";
 import { noPlan } from "../refusals/plans.ts";
 import { noWebSocket } from "../refusals/routes.ts";
 import type { Refusal } from "../refusals/refusal.ts";
-import { choosePlan, chooseUpstream, type Choice } from "./choose-upstream.ts";
+import { chooseForSocket, choosePlan, type Choice } from "./choose-upstream.ts";
 import { judgeLogin } from "./decide.ts";
 import type { AskedRequest, Standing } from "./decision.ts";
 import { judgeOwnKey } from "./own-keys.ts";
@@ -46,7 +47,7 @@ export function decideHandshake(
       ? { kind: "accept", choice: choosePlan(post, post.plan) }
       : { kind: "refuse", refusal: other };
   }
-  const choice = chooseUpstream(post, settings.destinationsFor(client.tool), settings, null);
+  const choice = chooseForSocket(post, settings.destinationsFor(client.tool), settings);
   if (choice === null) return decline("several upstreams share the models");
   if ("code" in choice) return { kind: "refuse", refusal: choice };
   const obstacle = findObstacle(choice, client.tool, settings);
@@ -74,12 +75,14 @@ export function asPost(
 
 /** Says why messages of a tool cannot go to an upstream on a WebSocket; null where they can. What the tool itself pays goes on as it is. */
 export function findObstacle(
-  { account, upstream, fallbacks }: Choice,
+  { account, upstream, fallbacks, route }: Choice,
   tool: string,
   settings: Settings,
 ): string | null {
   if (upstream.websocket === false) return `"websocket" is off for upstream "${upstream.name}"`;
   if (fallbacks.length > 0) return `upstream "${upstream.name}" has a fallback`;
+  // The Live API names its model once, and an alias is put there.
+  if (isLive(route)) return null;
   return account !== "key" || settings.aliasesFor(tool) === null ? null : "the tool has aliases for models";
 }
 

@@ -11,9 +11,11 @@ import {
   type AdmissionRules,
 } from "../http/admission.ts";
 import { speaksGoogle, speaksMessages } from "../http/api.ts";
+import { readLivePath } from "../http/gemini/live-path.ts";
 import type { HeaderIndex } from "../http/header-index.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 import {
+  findSocketRoute,
   isAssetRequest,
   isFeedRequest,
   isHealthRequest,
@@ -30,7 +32,7 @@ import { pathBelowPlan } from "../plans/plan-paths.ts";
 import { noPlan } from "../refusals/plans.ts";
 import type { PlanDestination, Settings } from "./settings.ts";
 import { LOOPBACK_ONLY, NO_PAGE, OLD_BROWSER } from "../refusals/access.ts";
-import { noBodyAllowed, NO_WEBSOCKETS, noRoute, wrongMethod } from "../refusals/routes.ts";
+import { noBodyAllowed, NO_LIVE_API, NO_WEBSOCKETS, noRoute, wrongMethod } from "../refusals/routes.ts";
 
 /** A path that tollkeeper handles itself. */
 export type LocalRoute = "probe" | "page" | "asset" | "feed" | "health" | "metrics";
@@ -58,7 +60,7 @@ export interface ApiRequest {
   isForm: boolean;
 }
 
-/** The opening handshake of a WebSocket. Each message on it is judged as a request for the route of `POST /responses`. */
+/** The opening handshake of a WebSocket. What is asked for on it is judged as a request: for `POST /responses`, or for the Live API. */
 export interface SocketRequest extends Omit<ApiRequest, "kind" | "method"> {
   kind: "socket";
   method: "POST";
@@ -109,7 +111,7 @@ export function resolveRoute(
       resolveHandshake(method, target, headers, { table, plans }) ?? {
         kind: "refusal",
         mark,
-        refusal: NO_WEBSOCKETS,
+        refusal: readLivePath(target?.path ?? "") === null ? NO_WEBSOCKETS : NO_LIVE_API,
       }
     );
   if (target === null) return { kind: "refusal", mark, refusal: noRoute(method, url) };
@@ -167,8 +169,8 @@ function resolveHandshake(
   const isFromPage = headers.has("origin") || isFromBrowser(headers);
   if (below !== null && plan === null && !isFromPage)
     return { kind: "refusal", mark, refusal: { ...noPlan(mark ?? ""), closesConnection: true } };
-  const match = (plan?.upstream.table ?? table).find("POST", below ?? path);
-  if (match === null || "allow" in match || match.route.path !== "/responses") return null;
+  const match = findSocketRoute(plan?.upstream.table ?? table, below ?? path);
+  if (match === null) return null;
   if (isFromPage) return { kind: "browser", refusal: NO_PAGE };
   return {
     kind: "socket",
@@ -180,7 +182,7 @@ function resolveHandshake(
     plan,
     ownKey: null,
     speaksMessages: false,
-    speaksGoogle: false,
+    speaksGoogle: match.route.api === "gemini",
     isForm: false,
   };
 }

@@ -8,6 +8,7 @@ import {
   GOOGLE_UPLOAD,
   VERTEX_LIST,
 } from "./gemini/google-path.ts";
+import { LIVE_ROUTE } from "./gemini/live-path.ts";
 import { BATCH_ACTIONS, type ModelAction } from "./gemini/model-path.ts";
 import { FILE_CONTENT, GOOGLE_LIST, GOOGLE_MODEL, MODEL_PATH, type Route } from "./routes.ts";
 
@@ -246,6 +247,8 @@ function googleRoutes(configured: RouteAuth | null): Route[] {
   return [
     ...actions,
     ...claudeRoutes(configured),
+    // Each turn on a WebSocket.
+    { ...common, method: "POST", path: LIVE_ROUTE, dialect: "gemini", spend: "count" },
     { ...free, method: "GET", path: `${GOOGLE_ROOT}operations/{id}` },
     { ...common, method: "POST", path: interactions, dialect: "gemini", spend: "count" },
     { ...stored, method: "GET", path: `${interactions}/{id}` },

@@ -3,6 +3,7 @@ import type { RouteAuth } from "../config/config.ts";
 import type { Api, Body, METHODS } from "./api.ts";
 import { bedrockRoute, isLikeBedrock, readBedrockPath, type BedrockPath } from "./bedrock/model-path.ts";
 import { GOOGLE_ROOT, isGoogleRoute, readGooglePath } from "./gemini/google-path.ts";
+import { LIVE_ROUTE, readLivePath } from "./gemini/live-path.ts";
 import type { ModelPath } from "./gemini/model-path.ts";
 import { isId, isModelId } from "./path-id.ts";
 import { parseToolName } from "../config/names.ts";
@@ -63,6 +64,21 @@ export interface RouteTable {
    * and what is below it can be Google's or another's: Google's for a client that `speaksGoogle`, where an upstream has it.
    */
   find(method: string, path: string, speaksGoogle?: boolean): RouteMatch | { allow: string } | null;
+  /** That of Google's Live API, which only the handshake of a WebSocket gets; null where there is none. */
+  readonly live: Route | null;
+}
+
+/** True for the route of Google's Live API. */
+export function isLive({ path }: Pick<Route, "path">): boolean {
+  return path === LIVE_ROUTE;
+}
+
+/** Finds the route of a WebSocket by its raw path without tool mark; null where there is none. */
+export function findSocketRoute(table: RouteTable, path: string): RouteMatch | null {
+  const live = table.live === null ? null : readLivePath(path);
+  if (table.live !== null && live !== null) return { route: table.live, path: live, named: null };
+  const found = table.find("POST", path);
+  return found !== null && "route" in found && found.route.path === "/responses" ? found : null;
 }
 
 /** The parts of a request target, neither decoded nor normalised. */
@@ -148,6 +164,7 @@ const GOOGLES_PATH = /\/v1(?:beta|alpha)\d*(?:\/(?!openai\/)|$)|\/models\/[^/]+(
 /** Returns the API that a path seems to belong to; it may have no route. */
 export function guessApi(path: string): Api {
   if (isLikeBedrock(path)) return "bedrock";
+  if (readLivePath(path) !== null) return "gemini";
   if (path.includes("/messages") || path.includes("/publishers/anthropic/")) return "messages";
   if (GOOGLES_PATH.test(path)) return "gemini";
   return /\/(?:completions|embeddings)/.test(path) ? "chat" : "responses";
@@ -160,6 +177,7 @@ export function buildRouteTable(routes: readonly Route[]): RouteTable {
   const googles: Route[] = [];
   const bedrocks: Route[] = [];
   for (const route of routes) {
+    if (isLive(route)) continue;
     if (route.api === "bedrock") {
       bedrocks.push(route);
       continue;
@@ -179,6 +197,7 @@ export function buildRouteTable(routes: readonly Route[]): RouteTable {
     }
   }
   return {
+    live: routes.find(isLive) ?? null,
     find(method, path, speaksGoogle = false) {
       const own = speaksGoogle && googles.length > 0 ? matchGoogles(googles, path) : NONE;
       const known = own.length > 0 ? own : exact.get(path);

@@ -19,6 +19,7 @@ const VERSION = "/v1";
 export function buildPlanTable({ routes, passesOthers }: Plan): RouteTable {
   const table = buildRouteTable(routes);
   return {
+    live: table.live,
     find(method, path) {
       const found = table.find(method, path);
       return found === null && passesOthers ? passOther(method, path) : found;

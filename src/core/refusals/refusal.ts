@@ -217,6 +217,28 @@ export function renderRefusalEvent(
   return { status, text };
 }
 
+/** A Close has room for so many bytes of a reason (RFC 6455 section 5.5.1). */
+const MOST_REASON_BYTES = 123;
+
+/**
+ * Renders a refusal as the Close with which Google's Live API reports an error: 1008, or 1013 where a retry can help. Its reason is ASCII, and as
+ * much of the message as there is room for: what is wrong, and what to type (docs/websocket.md). `status` is that of its record.
+ */
+export function renderRefusalClose(
+  refusal: Refusal,
+  configOption = "",
+): { status: number; code: 1008 | 1013; reason: string } {
+  const retry = REFUSALS[refusal.code].retry;
+  const { problem, command } = refusal;
+  const { code } = refusal;
+  const status = getRefusalStatus(code, "gemini");
+  const whole = renderMessage(retry ? refusal : withoutRetryTriggers(refusal), configOption);
+  const short = renderMessage({ code, problem, command }, configOption);
+  const reason = [whole, short].find(({ length }) => length <= MOST_REASON_BYTES) ?? short;
+  const ascii = reason.replaceAll(/[^\x20-\x7e]/g, "?");
+  return { status, code: retry ? 1013 : 1008, reason: ascii.slice(0, MOST_REASON_BYTES) };
+}
+
 function withoutRetryTriggers({ reason, advice, ...refusal }: Refusal): Refusal {
   return { ...refusal, reason: withoutTriggers(reason), advice: withoutTriggers(advice) };
 }

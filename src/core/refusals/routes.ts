@@ -72,10 +72,16 @@ export const PIPELINED: Refusal = {
   closesConnection: true,
 };
 
-/** The one path that has them (docs/websocket.md). */
+/** Any other path (docs/websocket.md). */
 export const NO_WEBSOCKETS: Refusal = {
-  ...noWebSocket("this path has no WebSocket", "only /v1/responses has one", CHECK),
+  ...noWebSocket("this path has no WebSocket", "only /v1/responses and Google's Live API have one", CHECK),
   advice: "set the program to use POST here",
+};
+
+/** The path of Google's Live API, where no upstream has it. */
+export const NO_LIVE_API: Refusal = {
+  ...noWebSocket("no upstream serves Google's Live API", undefined, "tollkeeper setup"),
+  advice: `add one with "apis": ["gemini"] and "websocket": "auto"`,
 };
 
 /**

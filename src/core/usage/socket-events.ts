@@ -39,8 +39,9 @@ const TERMINAL: ReadonlySet<string> = new Set([
   DONE,
 ]);
 
-/** One event of the Responses API on a WebSocket (docs/websocket.md). */
+/** One event of an API on a WebSocket (docs/websocket.md). What is said of lanes and ids, only the Responses API has. */
 export interface SocketEvent {
+  /** "" where events have none. */
   type: string;
   fields: JsonObject;
   /** `stream_id`: the lane in which it belongs. "" for the lane without a name. */
@@ -58,18 +59,27 @@ export interface SocketEvent {
   textTokens: number;
 }
 
-/** Reads the events that a service sends on a WebSocket, one JSON object a message, in any chunking. Keeps copies only, as a meter does. */
-export class SocketEvents {
+/** Reads the events that a service sends on a WebSocket, one JSON object a message. */
+export interface EventReader {
+  /** True where events also come in binary messages. */
+  readonly readsBinary: boolean;
+  /** Takes the next bytes of a message. */
+  feed(bytes: Buffer): void;
+  /** Ends the message. Returns its event; null for a message that is none. */
+  end(): SocketEvent | null;
+}
+
+/** Reads the events of the Responses API in any chunking. Keeps copies only, as a meter does. */
+export class SocketEvents implements EventReader {
+  readonly readsBinary = false;
   readonly #text = new StreamedText();
   readonly #json = new JsonScanner(EVENT, this.#text);
   #textTokens = 0;
 
-  /** Takes the next bytes of a message. */
   feed(bytes: Buffer): void {
     this.#json.feed(bytes);
   }
 
-  /** Ends the message. Returns its event; null for a message that is none. */
   end(): SocketEvent | null {
     const { fields, isComplete } = this.#json;
     this.#json.reset();

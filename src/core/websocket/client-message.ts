@@ -3,6 +3,7 @@ import type { JsonObject } from "../json.ts";
 import { ModelReader } from "../policy/model-reader.ts";
 import { JsonScanner, type Selection } from "../usage/json/json-scanner.ts";
 import { asObject, asText } from "../usage/fields.ts";
+import type { SetupModel } from "./live-message.ts";
 
 /** The message that asks for a response (docs/websocket.md). */
 const CREATE = "response.create";
@@ -18,6 +19,12 @@ const QUIET: ReadonlySet<string> = new Set(["response.inject", "response.process
 
 /** What a message of a client says of itself. */
 export interface MessageFacts {
+  /** Why it is refused, whatever rules there are; null for any other. */
+  fault: string | null;
+  /** The model of a message that names it for all that follow; null for any other. */
+  setup: SetupModel | null;
+  /** True if it belongs to a turn that has been judged: only pauses and tokens can still refuse it. */
+  isJoined: boolean;
   /** `stream_id`: the lane in which it belongs. "" for the lane without a name. */
   lane: string;
   /** True if it asks for a response. */
@@ -57,6 +64,9 @@ export function readMessage(payload: readonly Buffer[]): MessageFacts {
   const type = asText(fields["type"]);
   const named = asText(fields["previous_response_id"]) ?? asText(fields["response_id"]);
   return {
+    fault: null,
+    setup: null,
+    isJoined: false,
     lane: asText(fields["stream_id"]) ?? "",
     isCreate: type === CREATE,
     mayBegin: type === null || (type !== CREATE && !QUIET.has(type)),
@@ -83,7 +93,7 @@ export function findUncertainty(payload: readonly Buffer[]): string | null {
 }
 
 /** What is known of a message's model: as `BodyFacts.reader` in `decide`. */
-interface ReadModel {
+export interface ReadModel {
   fault: string | null;
   place: ModelReader["place"];
 }

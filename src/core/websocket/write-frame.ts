@@ -17,6 +17,8 @@ export type CloseCode =
   | 1002
   /** A compressed message of the client cannot be read. */
   | 1007
+  /** A message is refused. */
+  | 1008
   /** A message is longer than we take. */
   | 1009
   /** The key or the upstream has changed, or the socket is too old: a new one works. */

@@ -91,7 +91,7 @@ export class Refuser {
    */
   refuseMessage(
     req: IncomingMessage,
-    { refusal, status }: { refusal: Refusal; status: number },
+    { refusal, status, api }: { refusal: Refusal; status: number; api: Api },
     tool: string,
     exchange: Pick<RefusedExchange, "recordRefusal"> | null,
     send: () => void,
@@ -100,7 +100,7 @@ export class Refuser {
     this.#parts.log.debug({ code }, "refused a message on a WebSocket");
     this.#parts.summary.count(code, tool);
     if (exchange === null) {
-      this.#report(req, tool, refusal, "responses");
+      this.#report(req, tool, refusal, api);
       send();
     } else exchange.recordRefusal(code, status, null, send);
   }

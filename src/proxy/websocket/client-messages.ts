@@ -19,6 +19,8 @@ export interface ClientMessage {
   bytes: number;
   isText: boolean;
   isCompressed: boolean;
+  /** True once the payload is no longer that of the frames. */
+  isReplaced: boolean;
   /** What it counts in the buffer. */
   heldBytes: number;
 }
@@ -159,5 +161,13 @@ export class ClientMessages {
 }
 
 function newMessage(): ClientMessage {
-  return { raw: [], payload: [], bytes: 0, isText: true, isCompressed: false, heldBytes: 0 };
+  return {
+    raw: [],
+    payload: [],
+    bytes: 0,
+    isText: true,
+    isCompressed: false,
+    isReplaced: false,
+    heldBytes: 0,
+  };
 }

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { SocketEvents, type SocketEvent } from "../../core/usage/socket-events.ts";
+import type { EventReader, SocketEvent } from "../../core/usage/socket-events.ts";
 import type { Compression } from "../../core/websocket/compression.ts";
 import { FrameReader, OPCODE, type Frame } from "../../core/websocket/frame-reader.ts";
 import { SendQueue } from "../exchange/send-queue.ts";
@@ -35,7 +35,8 @@ export class Downstream {
   /** null once the client has left: the rest is only read. */
   #queue: SendQueue | null;
   readonly #reader: FrameReader;
-  readonly #events = new SocketEvents();
+  readonly #events: EventReader;
+  #hasClosed = false;
   #messageBytes = 0;
   /** Copies of what has come of a message. */
   #copied: Buffer[] = [];
@@ -55,8 +56,15 @@ export class Downstream {
   #own: Buffer[] = [];
 
   /** `compression` is what was agreed on; null for none. */
-  constructor(socket: Socket, buffer: SharedBuffer, compression: Compression | null, sink: DownstreamSink) {
+  constructor(
+    socket: Socket,
+    buffer: SharedBuffer,
+    compression: Compression | null,
+    events: EventReader,
+    sink: DownstreamSink,
+  ) {
     this.#sink = sink;
+    this.#events = events;
     this.#compressed =
       compression === null ? null : new CompressedEvents(buffer, compression.serverTakesOver);
     this.#queue = new SendQueue(socket, buffer, () => sink.onProgress());
@@ -86,6 +94,11 @@ export class Downstream {
   /** True where a frame of our own may stand. */
   get isBetweenMessages(): boolean {
     return this.#reader.isBetweenMessages && this.#reader.fault === null;
+  }
+
+  /** True once the upstream has closed the WebSocket. */
+  get hasClosed(): boolean {
+    return this.#hasClosed;
   }
 
   /** Takes the next bytes of the upstream. */
@@ -138,7 +151,8 @@ export class Downstream {
       this.#copied.push(Buffer.from(bytes));
   }
 
-  #onFrameEnd({ isControl, isFinal }: Frame, end: number): void {
+  #onFrameEnd({ opcode, isControl, isFinal }: Frame, end: number): void {
+    this.#hasClosed ||= opcode === OPCODE.close;
     if (isControl || !isFinal) return;
     const inflated = this.#isCompressed ? this.#compressed?.end() : null;
     if (inflated) this.#read(inflated);
@@ -146,7 +160,8 @@ export class Downstream {
     const bytes = this.#messageBytes;
     this.#messageBytes = 0;
     const copy = this.#copied.length === 0 ? null : Buffer.concat(this.#copied.splice(0));
-    const settle = event === null || !this.#isText ? null : this.#sink.onEvent(event, bytes, copy);
+    const isRead = this.#isText || this.#events.readsBinary;
+    const settle = event === null || !isRead ? null : this.#sink.onEvent(event, bytes, copy);
     if (settle !== null) this.#holdEnd(end, settle);
     if (this.#own.length === 0) return;
     this.#writeTo(end);

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { decide } from "../../core/decide/decide.ts";
+import { decide, permit } from "../../core/decide/decide.ts";
 import type { BodyFacts, Chosen, Decision, Need, Standing } from "../../core/decide/decision.ts";
 import { asPost, decideHandshake, findObstacle, type AskedHandshake } from "../../core/decide/handshake.ts";
 import type { Choice } from "../../core/decide/choose-upstream.ts";
@@ -8,12 +8,7 @@ import { SizeReader } from "../../core/budget/size-reader.ts";
 import { unreadableModel } from "../../core/refusals/models.ts";
 import type { Refusal, RefusalCode } from "../../core/refusals/refusal.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
-import {
-  findUncertainty,
-  readMessage,
-  readModel,
-  type MessageFacts,
-} from "../../core/websocket/client-message.ts";
+import type { MessageFacts } from "../../core/websocket/client-message.ts";
 import type { MessageIds } from "../../core/identity/agent.ts";
 import type { Budgets } from "../../ports.ts";
 import type { Brakes } from "../brakes.ts";
@@ -22,6 +17,7 @@ import { readArrival, type Books, type ClientRequest } from "../exchange/exchang
 import type { Keyring } from "../keyring.ts";
 import type { Refuser } from "../refusals/refuser.ts";
 import type { ClientMessage } from "./client-messages.ts";
+import type { MessageReader } from "./protocol.ts";
 
 /** The handshake of a WebSocket, and who sent it. */
 export interface Handshake extends AskedHandshake {
@@ -49,6 +45,8 @@ export interface JudgeParts {
 /** What becomes of a message. */
 export type Verdict =
   | { kind: "go"; facts: MessageFacts; received: ClientRequest; decision: Decision }
+  /** It belongs to a turn that has been judged. */
+  | { kind: "pass"; facts: MessageFacts }
   | { kind: "refuse"; facts: MessageFacts; received: ClientRequest; refusal: Refusal; chosen: Chosen | null }
   /** The message has to go to another upstream than that of the WebSocket. */
   | { kind: "reconnect" };
@@ -58,44 +56,37 @@ const NOTHING_READ: BodyFacts = { reader: null, copy: null, batch: null, fingerp
 /** At these a client has no WebSocket to the upstream any more. Others are for each message. */
 const ENDING: ReadonlySet<RefusalCode> = new Set(["upgrade_not_supported", "plan_off"]);
 
-/** The most ids of responses, each with its model, that a WebSocket remembers. */
-const MOST_MODELS = 1_000;
-
 /** Judges the messages of one WebSocket, each as a request of its own, by the settings and by what stands at that moment. */
 export class Judge {
   readonly #handshake: Handshake;
   readonly #pinned: Choice;
   readonly #secret: Secret;
+  readonly #messages: MessageReader;
   readonly #parts: JudgeParts;
   /** The settings under which the upstream was last found to be the same. */
   #checked: Settings;
-  /** By the ids of responses: the models that were requested. */
-  readonly #models = new Map<string, string>();
 
   /** Messages go to `pinned`, with this key. */
-  constructor(handshake: Handshake, pinned: Choice, secret: Secret, parts: JudgeParts) {
+  constructor(
+    handshake: Handshake,
+    pinned: Choice,
+    secret: Secret,
+    messages: MessageReader,
+    parts: JudgeParts,
+  ) {
     this.#handshake = handshake;
     this.#pinned = pinned;
     this.#secret = secret;
+    this.#messages = messages;
     this.#parts = parts;
     this.#checked = handshake.settings;
-  }
-
-  /** Remembers which model a response has. */
-  remember(id: string, model: string | null): void {
-    if (model === null || this.#models.has(id)) return;
-    this.#models.set(id, model);
-    for (const oldest of this.#models.keys()) {
-      if (this.#models.size <= MOST_MODELS) break;
-      this.#models.delete(oldest);
-    }
   }
 
   /** Judges a message, and calls back: at once unless something has to be waited for. What it says may only be done in that turn. */
   judge(message: ClientMessage, done: (verdict: Verdict) => void): void {
     const settings = this.#parts.settings();
     const { req, res, request, headers } = this.#handshake;
-    const facts = readMessage(message.payload);
+    const facts = this.#messages.read(message.payload);
     const received: ClientRequest = {
       req,
       res,
@@ -106,7 +97,28 @@ export class Judge {
       expectsContinue: false,
       arrival: readArrival(this.#parts.books.clock),
     };
-    this.#advance({ message, facts, received }, NOTHING_READ, done);
+    const asked = { message, facts, received };
+    if (facts.fault !== null) this.#refuse(asked, unreadableModel(facts.fault), null, done);
+    else if (facts.isJoined) this.#judgeJoined(asked, done);
+    else this.#advance(asked, NOTHING_READ, done);
+  }
+
+  /** What a turn costs was judged before it began. */
+  #judgeJoined(asked: Asked, done: (verdict: Verdict) => void): void {
+    const { client, settings } = asked.received;
+    const refusal = client.refusal ?? this.#parts.standing.pauses.judge(client.tool, settings.config);
+    if (refusal === null) done({ kind: "pass", facts: asked.facts });
+    else this.#refuse(asked, refusal, null, done);
+  }
+
+  /** Judges a turn that the service has begun by itself, as one for this message again. Returns the refusal; null for one that may go on. */
+  judgeSuccessor({ client }: ClientRequest, decision: Decision): Refusal | null {
+    const settings = this.#parts.settings();
+    const { request, headers } = this.#handshake;
+    const post = asPost(request, settings);
+    if (post.kind === "refusal") return post.refusal;
+    const step = permit({ headers, client }, post, decision, null, settings, this.#parts.standing);
+    return step.kind === "refuse" ? step.refusal : null;
   }
 
   #advance(asked: Asked, known: BodyFacts, done: (verdict: Verdict) => void): void {
@@ -162,12 +174,13 @@ export class Judge {
       // A message is not compressed by the headers of its handshake.
       case "copy":
       case "model":
-        return { ...body, reader: this.#readModel(message, facts, need.only) };
+        return { ...body, reader: this.#messages.readModel(message.payload, facts, need.only) };
       case "size": {
         const sizes = new SizeReader();
         for (const bytes of message.payload) sizes.feed(bytes);
-        const reader = body.reader ?? this.#readModel(message, facts, need.only);
-        return { ...body, reader, size: sizes.size };
+        const { size } = sizes;
+        const reader = body.reader ?? this.#messages.readModel(message.payload, facts, need.only);
+        return { ...body, reader, size: { ...size, input: size.input + this.#messages.contextTokens } };
       }
       case "fingerprint": {
         const hash = this.#parts.brakes.startFingerprint(this.#pinned.route.path);
@@ -175,18 +188,6 @@ export class Judge {
         return { ...body, fingerprint: hash.digest() };
       }
     }
-  }
-
-  /** A message about a response has the model of that. */
-  #readModel(
-    { payload }: ClientMessage,
-    { follows }: MessageFacts,
-    only: readonly string[] | null,
-  ): NonNullable<BodyFacts["reader"]> {
-    const read = readModel(payload, only);
-    const model = follows === null ? null : (this.#models.get(follows) ?? null);
-    if (model === null || read.fault === null || !read.fault.endsWith("names no model")) return read;
-    return { ...read, fault: null, place: { model, from: 0, to: 0 } };
   }
 
   #conclude(
@@ -200,7 +201,7 @@ export class Judge {
     }
     const { received, message, facts } = asked;
     // Where anything is limited, no decoder may take it for another message.
-    const uncertain = step.policy === null ? null : findUncertainty(message.payload);
+    const uncertain = step.policy === null ? null : this.#messages.findUncertainty(message.payload);
     if (uncertain !== null) {
       this.#refuse(asked, unreadableModel(uncertain), step, done);
       return;
@@ -209,7 +210,8 @@ export class Judge {
       done({ kind: "reconnect" });
       return;
     }
-    const go = { kind: "go", facts, received, decision: { ...step, choice: this.#pinned } } as const;
+    const model = step.model ?? this.#messages.model;
+    const go = { kind: "go", facts, received, decision: { ...step, model, choice: this.#pinned } } as const;
     // The login, or the tool's own key, is that of the handshake: none is read.
     if (this.#pinned.account !== "key") {
       done(go);

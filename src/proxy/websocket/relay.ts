@@ -3,12 +3,14 @@ import type { Socket } from "node:net";
 import type { Choice } from "../../core/decide/choose-upstream.ts";
 import type { CutBy } from "../../core/ledger/record.ts";
 import { tooManyMessages } from "../../core/refusals/limits.ts";
-import { renderRefusalEvent, type Refusal } from "../../core/refusals/refusal.ts";
+import { unplaceableModel } from "../../core/refusals/models.ts";
+import type { Refusal } from "../../core/refusals/refusal.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
 import { LIMITS_EVENT } from "../../core/usage/socket-events.ts";
 import type { Limits } from "../../ports.ts";
 import type { MessageFacts } from "../../core/websocket/client-message.ts";
 import { OPCODE } from "../../core/websocket/frame-reader.ts";
+import { replaceSetupModel, type SetupModel } from "../../core/websocket/live-message.ts";
 import { writeClose, writeMaskedFrame, writeText, type CloseCode } from "../../core/websocket/write-frame.ts";
 import { resetConnection } from "../client/reset-connection.ts";
 import { readArrival, type ClientRequest, type Exchange } from "../exchange/exchange.ts";
@@ -21,7 +23,8 @@ import { Lifetime } from "./lifetime.ts";
 import { Downstream } from "./downstream.ts";
 import { Inbox } from "./inbox.ts";
 import { Judge, type Handshake, type JudgeParts, type Verdict } from "./judge.ts";
-import { Turns } from "./turns.ts";
+import type { SentMessage, SocketProtocol, TurnBook } from "./protocol.ts";
+import { speak } from "./speak.ts";
 import type { UpstreamSocket } from "./upstream-handshake.ts";
 
 /** Responses that one WebSocket may have asked for and not got: four times what OpenAI runs at once (docs/websocket.md). */
@@ -61,8 +64,9 @@ interface OpenSocket {
 export class Relay {
   readonly #open: OpenSocket;
   readonly #parts: RelayParts;
+  readonly #protocol: SocketProtocol;
   readonly #judge: Judge;
-  readonly #turns: Turns;
+  readonly #turns: TurnBook;
   readonly #inbox: Inbox;
   readonly #toUpstream: SendQueue;
   readonly #toClient: Downstream;
@@ -79,17 +83,14 @@ export class Relay {
     const { client, upstream, secret, requestId } = open;
     this.#open = open;
     this.#parts = parts;
-    this.#judge = new Judge(open.handshake, open.choice, secret, parts);
-    this.#turns = new Turns({
+    this.#protocol = speak(open.choice.route, {
       secret,
       requestId,
-      openSuccessor: ({ received, decision }) => {
-        const arrival = readArrival(parts.books.clock);
-        return parts.sender.open({ ...received, arrival }, decision).exchange;
-      },
-      onStart: (id, model) => this.#judge.remember(id, model),
+      openSuccessor: (sent, isJudged) => this.#openSuccessor(sent, isJudged),
       abort: () => this.abort(),
     });
+    this.#turns = this.#protocol.turns;
+    this.#judge = new Judge(open.handshake, open.choice, secret, this.#protocol.messages, parts);
     this.#inbox = new Inbox(this.#judge, parts.buffer, upstream.compression, {
       onArrival: () => this.#lifetime.touch(),
       onJudged: (message, verdict) => this.#apply(message, verdict),
@@ -98,13 +99,14 @@ export class Relay {
       onFault: (code, reason) => this.#close(code, reason, CLIENTS_FAULTS.has(code) ? "client" : "proxy"),
     });
     this.#toUpstream = new SendQueue(upstream.request, parts.buffer, () => this.#throttle());
-    this.#toClient = new Downstream(client, parts.buffer, upstream.compression, {
+    const { events } = this.#protocol;
+    this.#toClient = new Downstream(client, parts.buffer, upstream.compression, events, {
       isCopied: () => parts.books.captures.isOn || this.#turns.isTapped,
       onEvent: (event, bytes, copy) => {
         this.#lifetime.touch();
         if (event.type === LIMITS_EVENT) parts.limits.sawEvent(open.choice, event.fields);
-        const turn = this.#turns.onEvent(event, bytes, copy);
-        if (turn !== null) return (done) => this.#turns.end(turn, () => this.#afterTurn(done));
+        const record = this.#turns.onEvent(event, bytes, copy);
+        if (record !== null) return (done) => record(() => this.#afterTurn(done));
         return event.steeredId === null ? null : (done) => this.#afterTurn(done);
       },
       onProgress: () => this.#readUpstream(),
@@ -142,7 +144,7 @@ export class Relay {
     if (!this.isBusy) this.#turns.expectNone();
     const overdue = this.#lifetime.check(now, {
       limits: this.#parts.settings().limits,
-      isBusy: this.isBusy,
+      isBusy: this.isBusy && !this.#turns.awaitsClient,
       hasEvents: this.#turns.hasEvents,
       isRead: this.#toClient.hasRoom,
     });
@@ -172,7 +174,10 @@ export class Relay {
     // Nothing can be inserted, and no response could be told.
     if (this.#toClient.isUnreadable) this.abort();
     else if (verdict.kind === "reconnect") this.retire(1012, CHANGED);
-    else if (verdict.kind === "refuse") {
+    else if (verdict.kind === "pass") {
+      this.#turns.join(message.payload);
+      this.#toUpstream.write(this.#encode(message));
+    } else if (verdict.kind === "refuse") {
       const { received, chosen, refusal, facts } = verdict;
       this.#refuse(
         message,
@@ -186,6 +191,15 @@ export class Relay {
 
   #send(message: ClientMessage, { facts, received, decision }: Extract<Verdict, { kind: "go" }>): void {
     const { sender } = this.#parts;
+    if (
+      facts.setup !== null &&
+      decision.alias !== null &&
+      !replaceModel(message, facts.setup, decision.alias)
+    ) {
+      const unplaceable = unplaceableModel(decision.alias);
+      this.#refuse(message, received, facts, unplaceable, sender.openRefused(received, decision));
+      return;
+    }
     const hold = facts.mayBegin ? sender.hold(received, decision, decision.choice) : null;
     if ((facts.isCreate || hold !== null) && this.#turns.sizeWithExpected >= MOST_TURNS) {
       hold?.release(null);
@@ -214,8 +228,9 @@ export class Relay {
   }
 
   /** As it came, unless the upstream could no longer read it so: then without compression, in one frame. */
-  #encode({ raw, payload, isText, isCompressed }: ClientMessage): Buffer {
-    if (!isCompressed || !this.#lacksContext) return Buffer.concat(raw);
+  #encode({ raw, payload, isText, isCompressed, isReplaced }: ClientMessage): Buffer {
+    if (!isReplaced && (!isCompressed || !this.#lacksContext)) return Buffer.concat(raw);
+    this.#lacksContext ||= isCompressed;
     return writeMaskedFrame(isText ? OPCODE.text : OPCODE.binary, Buffer.concat(payload), randomBytes(4));
   }
 
@@ -227,13 +242,34 @@ export class Relay {
     exchange: Exchange | null,
   ): void {
     this.#lacksContext ||= message.isCompressed;
-    const { status, text } = renderRefusalEvent(refusal, facts.lane, this.#parts.refuser.configOption);
+    const { configOption } = this.#parts.refuser;
+    const { form, ...told } = this.#protocol.renderRefusal(refusal, facts.lane, configOption);
     const { req, client } = received;
-    this.#parts.refuser.refuseMessage(req, { refusal, status }, client.tool, exchange, () => {
+    this.#parts.refuser.refuseMessage(req, { refusal, ...told }, client.tool, exchange, () => {
       if (this.#isOver) return;
-      if (this.#toClient.maySend) this.#toClient.send(writeText(text));
+      if (form.kind === "close") this.#dismiss(form.code, form.reason);
+      else if (this.#toClient.maySend) this.#toClient.send(writeText(form.text));
       else this.abort();
     });
+  }
+
+  /** Ends it because of a refusal: after the turn that is under way, unless that waits for the client. */
+  #dismiss(code: CloseCode, reason: string): void {
+    if (this.#turns.awaitsClient) this.#close(code, reason, "proxy");
+    else this.retire(code, reason);
+  }
+
+  /** Opens the exchange of a response that no message has asked for. If nothing more may be spent, it is the last. */
+  #openSuccessor({ received, decision }: SentMessage, isJudged: boolean): Exchange {
+    const { books, sender, refuser } = this.#parts;
+    const refusal = isJudged ? null : this.#judge.judgeSuccessor(received, decision);
+    if (refusal !== null) {
+      const { form } = this.#protocol.renderRefusal(refusal, "", refuser.configOption);
+      if (form.kind === "close") this.#retired ??= form;
+      this.#inbox.stop();
+    }
+    const arrival = readArrival(books.clock);
+    return sender.open({ ...received, arrival }, decision).exchange;
   }
 
   /** The client is read while the upstream keeps up, and not too many messages wait. */
@@ -268,12 +304,14 @@ export class Relay {
   /** The upstream has time to end the responses under way, so that their usage is known. */
   #onClientGone(): void {
     if (this.#grace !== null || this.#isOver) return;
+    const hasClosed = this.#toClient.hasClosed;
     this.#toClient.onClientGone();
     this.#inbox.close();
     this.#open.client.destroy();
     const { graceMs } = this.#parts.settings().limits;
-    if (!this.isBusy || graceMs === 0) {
-      this.#end("client", ignore);
+    if (!this.isBusy || graceMs === 0 || hasClosed) {
+      // A client ends its connection as soon as the upstream has closed the WebSocket.
+      this.#end(hasClosed ? "upstream" : "client", ignore);
       return;
     }
     this.#grace = setTimeout(() => this.#end("client", ignore), graceMs);
@@ -331,6 +369,15 @@ export class Relay {
     this.#open.upstream.request.destroy();
     this.#turns.cut(by, endClient);
   }
+}
+
+/** Puts a model into a setup. False where the name cannot stand there. */
+function replaceModel(message: ClientMessage, setup: SetupModel, model: string): boolean {
+  const payload = replaceSetupModel(Buffer.concat(message.payload), setup, model);
+  if (payload === null) return false;
+  message.payload = [payload];
+  message.isReplaced = true;
+  return true;
 }
 
 function ignore(): void {}

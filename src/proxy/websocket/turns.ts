@@ -1,12 +1,11 @@
-import type { Decision } from "../../core/decide/decision.ts";
 import type { CutBy } from "../../core/ledger/record.ts";
-import type { Secret } from "../../core/secrets/secret.ts";
 import type { MessageFacts } from "../../core/websocket/client-message.ts";
 import { redactReading } from "../../core/usage/redact-reading.ts";
 import type { MeterReading } from "../../core/usage/reading.ts";
 import { readErrorStatus, TurnMeter, type SocketEvent } from "../../core/usage/socket-events.ts";
 import type { RequestHold } from "../../ports.ts";
-import type { ClientRequest, Exchange } from "../exchange/exchange.ts";
+import type { Exchange } from "../exchange/exchange.ts";
+import type { RecordTurn, SentMessage, TurnBook, TurnsParts } from "./protocol.ts";
 
 /** A response over a WebSocket has no status of its own. This is that of the WebSocket. */
 const SWITCHING_PROTOCOLS = 101;
@@ -42,38 +41,26 @@ interface Turn {
   bytes: number;
 }
 
-/** A message that went to the upstream. */
-interface SentMessage {
-  received: ClientRequest;
-  decision: Decision;
-}
-
 /** A message that steers a response. */
 interface Steer extends SentMessage {
   /** The lane of the response that it steers, once the upstream has taken it: a response follows there. null before. */
   lane: string | null;
 }
 
-/** What the turns of a WebSocket share. */
-interface TurnsParts {
-  /** To be redacted from what the upstream says. */
-  secret: Secret;
-  /** The upstream's id of the handshake. */
-  requestId: string | null;
-  /** Opens the exchange of a response that no message has asked for, as for this message again. */
-  openSuccessor(sent: SentMessage): Exchange;
+/** What the responses of a WebSocket share. */
+interface ResponseTurnsParts extends TurnsParts {
   /** A response has begun. */
   onStart(id: string, model: string | null): void;
-  /** Ends the WebSocket from our side. */
-  abort(): void;
 }
 
 /**
  * The responses on a WebSocket. Each is one exchange, by its id. In a lane they come in the order in which they were asked for, one after the
  * other; lanes run side by side (docs/websocket.md).
  */
-export class Turns {
-  readonly #parts: TurnsParts;
+export class Turns implements TurnBook {
+  /** A response waits for nothing. */
+  readonly awaitsClient = false;
+  readonly #parts: ResponseTurnsParts;
   readonly #all = new Set<Turn>();
   /** By lane: those without an event so far. */
   readonly #waiting = new Map<string, Turn[]>();
@@ -90,7 +77,7 @@ export class Turns {
   /** By the id of the response that is steered: those whose successor has not begun. */
   readonly #steers = new Map<string, Steer>();
 
-  constructor(parts: TurnsParts) {
+  constructor(parts: ResponseTurnsParts) {
     this.#parts = parts;
   }
 
@@ -151,8 +138,8 @@ export class Turns {
     return false;
   }
 
-  /** Takes an event in a message of so many bytes, with the message for those who copy it. Returns the turn that it ends; null if it ends none. */
-  onEvent(event: SocketEvent, bytes: number, copy: Buffer | null): Turn | null {
+  /** Takes an event in a message of so many bytes, with the message for those who copy it. Returns what records the turn that it ends; null if it ends none. */
+  onEvent(event: SocketEvent, bytes: number, copy: Buffer | null): RecordTurn | null {
     if (event.steeredId !== null) this.#onSteer(event.type, event.steeredId);
     const turn = event.type === "error" ? this.#findFailed(event) : this.#find(event);
     if (turn === null) return null;
@@ -160,14 +147,11 @@ export class Turns {
     turn.meter.add(event);
     if (copy !== null) turn.exchange.tap?.sawResponseBytes(Buffer.concat([copy, LINE_FEED]));
     if (event.isContent) turn.exchange.sawFirstContent();
-    return event.isTerminal || event.type === "error" ? turn : null;
+    return event.isTerminal || event.type === "error" ? (done) => this.#end(turn, done) : null;
   }
 
-  /** Records a turn that has ended, and then calls back. */
-  end(turn: Turn, onRecorded: () => void): void {
-    this.#remove(turn);
-    turn.exchange.recordResponse(this.#readSoFar(turn), "upstream", onRecorded);
-  }
+  /** Messages are about responses by their ids. */
+  join(): void {}
 
   /** Records all that are under way as cut, and calls back once that is done. */
   cut(by: CutBy, onRecorded: () => void): void {
@@ -197,6 +181,11 @@ export class Turns {
     this.#all.add(turn);
     exchange.begin({ readSoFar: () => this.#readSoFar(turn), abort: () => this.#parts.abort() });
     return turn;
+  }
+
+  #end(turn: Turn, onRecorded: () => void): void {
+    this.#remove(turn);
+    turn.exchange.recordResponse(this.#readSoFar(turn), "upstream", onRecorded);
   }
 
   #readSoFar({ meter, bytes }: Turn): { reading: MeterReading; bytesOut: number } {
@@ -268,7 +257,7 @@ export class Turns {
     }
     this.#unasked += 1;
     const facts = { lane, isWarmup: false, continues: null };
-    const turn = this.#add(this.#parts.openSuccessor(sent), sent.decision.model, facts);
+    const turn = this.#add(this.#parts.openSuccessor(sent, true), sent.decision.model, facts);
     // By now it holds what it may spend itself.
     this.#expected.shift()?.release(null);
     return turn;

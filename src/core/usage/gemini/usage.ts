@@ -9,7 +9,7 @@ interface Names {
   details: readonly string[];
 }
 
-/** The names in one of the two forms of usage. */
+/** The names in one of the forms of usage. */
 interface UsageNames {
   prompt: Names;
   cached: Names;
@@ -32,6 +32,12 @@ const METADATA: UsageNames = {
   detail: "tokenCount",
 };
 
+/** The same on a WebSocket of the Live API (npm `@google/genai`, `UsageMetadata`). Vertex has the names of above there, too. */
+const LIVE: UsageNames = {
+  ...METADATA,
+  output: { count: "responseTokenCount", details: ["responseTokensDetails"] },
+};
+
 /** `usage` of the Interactions API (npm `@google/genai`, `Usage`). */
 const INTERACTION: UsageNames = {
   prompt: { count: "total_input_tokens", details: ["input_tokens_by_modality"] },
@@ -48,7 +54,8 @@ export type TokenKind = "prompt" | "cached" | "output" | "toolUse";
 const KINDS: readonly TokenKind[] = ["prompt", "cached", "output", "toolUse"];
 
 function namesOf(usage: JsonObject): UsageNames {
-  return isTold(usage, INTERACTION) ? INTERACTION : METADATA;
+  if (isTold(usage, INTERACTION)) return INTERACTION;
+  return Object.hasOwn(usage, LIVE.output.count) ? LIVE : METADATA;
 }
 
 function isTold(usage: JsonObject, { prompt, total }: UsageNames): boolean {
@@ -70,7 +77,7 @@ export function isZero(usage: JsonObject): boolean {
 /**
  * Reads a usage object of Gemini: the cache is in the prompt, what the service's tools fed back is input beside the prompt, and thoughts are
  * output beside the candidates. Where it adds up otherwise, its total decides (docs/wire.md section 12). A missing count is 0.
- * Vertex's `predict` counts the input alone.
+ * Vertex's `predict` counts the input alone. The total of a turn of the Live API leaves its thoughts out, although they are output.
  */
 export function readGeminiUsage(usage: JsonObject, flags: Set<Flag>): UsageCounts {
   const predicted = asCount(usage["token_count"]);
@@ -84,7 +91,9 @@ export function readGeminiUsage(usage: JsonObject, flags: Set<Flag>): UsageCount
   const candidates = countOf(usage, names, "output");
   const prompt =
     asCount(usage[names.prompt.count]) ?? Math.max(0, (total ?? 0) - toolUse - candidates - thoughts);
-  const [input, output] = reconcile(prompt, toolUse, candidates, thoughts, total, flags);
+  const isWithoutThoughts = names === LIVE && total === prompt + toolUse + candidates;
+  const whole = isWithoutThoughts ? total + thoughts : total;
+  const [input, output] = reconcile(prompt, toolUse, candidates, thoughts, whole, flags);
   let cached = countOf(usage, names, "cached");
   if (cached > input) {
     cached = 0;
