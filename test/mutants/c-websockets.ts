@@ -8,6 +8,10 @@ const MESSAGE = "src/core/websocket/client-message.ts";
 const INFLATER = "src/proxy/websocket/inflater.ts";
 const COMPRESSION = "test/proxy/websocket/compression.test.ts";
 const JUDGE = "src/proxy/websocket/judge.ts";
+const RELAY = "src/proxy/websocket/relay.ts";
+const LIVE = { row: "C12", test: "test/proxy/websocket/live-policy.test.ts" };
+const LIVE_MESSAGES = "src/proxy/websocket/live-messages.ts";
+const SETUP = "src/core/websocket/live-message.ts";
 
 /** Rules on WebSockets: A5, C12, and of C11, D2 and D6 what concerns them. */
 export const WEBSOCKETS: readonly Mutant[] = [
@@ -43,13 +47,13 @@ export const WEBSOCKETS: readonly Mutant[] = [
     ...C12,
     without: "refusing a message whose type is not certain",
     file: JUDGE,
-    find: "step.policy === null ? null : findUncertainty(message.payload)",
+    find: "step.policy === null ? null : this.#messages.findUncertainty(message.payload)",
     replace: `message.bytes < 0 ? "" : null`,
   },
   {
     ...C12,
     without: "knowing the response that a steer names",
-    file: JUDGE,
+    file: "src/proxy/websocket/response-messages.ts",
     find: "follows === null ? null : (this.#models.get(follows) ?? null)",
     replace: "[...this.#models.values()][0] ?? null",
   },
@@ -144,5 +148,70 @@ export const WEBSOCKETS: readonly Mutant[] = [
     file: TURNS,
     find: "this.#unasked = 0;\n    if (isSteer",
     replace: "if (isSteer",
+  },
+  {
+    ...LIVE,
+    without: "refusing a second setup on the Live API",
+    file: LIVE_MESSAGES,
+    find: 'setup === null ? null : "only the first message may be a setup"',
+    replace: "null",
+  },
+  {
+    ...LIVE,
+    without: "asking for a setup first on the Live API",
+    file: LIVE_MESSAGES,
+    find: 'setup === null ? "the first message is no setup" : null',
+    replace: "null",
+  },
+  {
+    ...LIVE,
+    without: "refusing a setup with two models",
+    file: SETUP,
+    find: 'if (this.#setup !== null) return this.fail("the setup names two models");',
+    replace: "",
+  },
+  {
+    ...LIVE,
+    without: "refusing another spelling of a setup",
+    file: SETUP,
+    find: "if (readLoosely(raw) === name) this.fail(",
+    replace: "if (raw.length < 0) this.fail(",
+  },
+  {
+    ...LIVE,
+    without: "judging a turn of the Live API before it begins",
+    file: LIVE_MESSAGES,
+    find: "isJoined: setup === null && isAwaited && !endsUserTurn,",
+    replace: "isJoined: setup === null,",
+  },
+  {
+    ...LIVE,
+    without: "ending a WebSocket on which the service begins turns that may not be paid",
+    file: RELAY,
+    find: "isJudged ? null : this.#judge.judgeSuccessor(received, decision)",
+    replace: "null",
+  },
+  {
+    ...LIVE,
+    without: "putting an alias into the setup",
+    file: RELAY,
+    find: "if (!isReplaced && (!isCompressed || !this.#lacksContext)) return Buffer.concat(raw);",
+    replace: "return Buffer.concat(raw);",
+  },
+  {
+    row: "C11",
+    test: "test/proxy/websocket/live-policy.test.ts",
+    without: "holding the conversation so far for a turn of the Live API",
+    file: JUDGE,
+    find: "input: size.input + this.#messages.contextTokens",
+    replace: "input: size.input",
+  },
+  {
+    row: "C3",
+    test: "test/proxy/websocket/live.test.ts",
+    without: "going on with the key where a tool has a token that a key has made",
+    file: "src/core/http/gemini/live-path.ts",
+    find: "BidiGenerateContent)(?:Constrained)?$/",
+    replace: "BidiGenerateContent(?:Constrained)?)$/",
   },
 ];
