@@ -465,7 +465,7 @@ export const GEMINI: readonly Mutant[] = [
   },
   {
     row: "E5",
-    test: "test/core/usage/live-events.test.ts",
+    test: "test/core/usage/gemini/live-events.test.ts",
     without: "counting the thoughts that the total of a turn leaves out",
     file: USAGE,
     find: "names === LIVE && total === prompt + toolUse + candidates",

@@ -93,7 +93,7 @@ export function findUncertainty(payload: readonly Buffer[]): string | null {
 }
 
 /** What is known of a message's model: as `BodyFacts.reader` in `decide`. */
-export interface ReadModel {
+interface ReadModel {
   fault: string | null;
   place: ModelReader["place"];
 }

@@ -23,7 +23,7 @@ export interface SetupModel {
 }
 
 /** One message of a client of the Live API. */
-export interface LiveMessage {
+interface LiveMessage {
   /** What is wrong with it; null where every reader takes it for the same. */
   fault: string | null;
   /** The model of a setup; null for any other message. */

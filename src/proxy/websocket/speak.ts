@@ -1,6 +1,6 @@
 import { isLive, type Route } from "../../core/http/routes.ts";
 import { renderRefusalClose, renderRefusalEvent, type Refusal } from "../../core/refusals/refusal.ts";
-import { LiveEvents } from "../../core/usage/live-events.ts";
+import { LiveEvents } from "../../core/usage/gemini/live-events.ts";
 import { SocketEvents } from "../../core/usage/socket-events.ts";
 import { LiveMessages } from "./live-messages.ts";
 import { LiveTurns } from "./live-turns.ts";

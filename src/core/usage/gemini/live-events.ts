@@ -1,14 +1,14 @@
-import { isObject, type JsonObject } from "../json.ts";
-import { asObject, asText } from "./fields.ts";
-import { GEMINI_FORMAT } from "./gemini.ts";
-import { GROUNDING } from "./gemini/searches.ts";
-import { isCounting } from "./gemini/usage.ts";
-import { JsonScanner, TEXT, type Selection } from "./json/json-scanner.ts";
-import { spendOf } from "./meter.ts";
-import type { MeterReading } from "./reading.ts";
-import type { EventReader, SocketEvent } from "./socket-events.ts";
-import { StreamedText } from "./streamed-text.ts";
-import { TEXT_BYTES, USAGE_BYTES } from "./usage-format.ts";
+import { isObject, type JsonObject } from "../../json.ts";
+import { asObject, asText } from "../fields.ts";
+import { GEMINI_FORMAT } from "../gemini.ts";
+import { GROUNDING } from "./searches.ts";
+import { isCounting } from "./usage.ts";
+import { JsonScanner, TEXT, type Selection } from "../json/json-scanner.ts";
+import { spendOf } from "../meter.ts";
+import type { MeterReading } from "../reading.ts";
+import type { EventReader, SocketEvent } from "../socket-events.ts";
+import { StreamedText } from "../streamed-text.ts";
+import { TEXT_BYTES, USAGE_BYTES } from "../usage-format.ts";
 
 const FLAG_BYTES = 8;
 
