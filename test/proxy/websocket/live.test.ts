@@ -147,13 +147,14 @@ test("a turn with a tool call is one record, unless usage comes with the call", 
   assert.deepEqual(booked(records), [upstream.turns[0], { input: 24, output: 5 }, upstream.turns[1]]);
 });
 
+const hasContent = ({ serverContent }: { serverContent?: { modelTurn?: object } }) =>
+  serverContent?.modelTurn !== undefined;
+
 test("an interrupted turn, one that the client leaves and one that the service cuts are recorded as such", async (t) => {
   const { gate, upstream, client } = await openLiveThroughGate(t, {
     onMessage: (socket) => sendBinary(socket, { serverContent: { modelTurn: { parts: [{ text: "Hm" }] } } }),
     config: { abort: { graceMs: 0 } },
   });
-  const hasContent = ({ serverContent }: { serverContent?: { modelTurn?: object } }) =>
-    serverContent?.modelTurn !== undefined;
   client.send(SAY);
   await client.until(hasContent);
   const [socket] = upstream.sockets;

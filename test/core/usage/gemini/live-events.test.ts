@@ -114,8 +114,9 @@ test("a turn without usage has none, and one that is cut has an estimate of its 
   assert.ok((cut.output_estimate ?? 0) > 3);
 });
 
+const stopOf = (...contents: object[]) => meter(contents.map((serverContent) => ({ serverContent }))).stop;
+
 test("what interrupts a turn, and why it ended otherwise, is its stop", () => {
-  const stopOf = (...contents: object[]) => meter(contents.map((serverContent) => ({ serverContent }))).stop;
   assert.equal(stopOf({ interrupted: true }, { turnComplete: true }), "INTERRUPTED");
   assert.equal(stopOf({ turnComplete: true, turnCompleteReason: "RESPONSE_REJECTED" }), "RESPONSE_REJECTED");
   assert.equal(
@@ -124,21 +125,23 @@ test("what interrupts a turn, and why it ended otherwise, is its stop", () => {
   );
 });
 
+const search = (...webSearchQueries: string[]) => ({
+  serverContent: { groundingMetadata: { webSearchQueries } },
+});
+
 test("searches are counted, each once", () => {
-  const search = (...webSearchQueries: string[]) => ({
-    serverContent: { groundingMetadata: { webSearchQueries } },
-  });
   const { server_tools: tools } = meter([search("tolls"), search("tolls", "keepers", ""), END]);
   assert.deepEqual(tools, { web_search: 2 });
 });
 
+const isOfTurn = (message: object) => {
+  const events = new LiveEvents();
+  events.feed(Buffer.from(JSON.stringify(message)));
+  const event = events.end();
+  return event !== null && readLiveFacts(event).isOfTurn;
+};
+
 test("what begins no turn is told from what does", () => {
-  const isOfTurn = (message: object) => {
-    const events = new LiveEvents();
-    events.feed(Buffer.from(JSON.stringify(message)));
-    const event = events.end();
-    return event !== null && readLiveFacts(event).isOfTurn;
-  };
   for (const message of [
     {},
     { setupComplete: {} },
