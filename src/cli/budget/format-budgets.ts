@@ -26,15 +26,15 @@ export function describeLeft(status: BudgetStatus): string {
 const COLUMNS: readonly Column[] = [
   { head: "budget for", align: "left", long: "path" },
   { head: "limit", align: "left", long: "whole" },
-  { head: "once spent", align: "left", long: "whole", order: 1 },
-  { head: "", align: "left", order: 4 },
-  { head: "spent", align: "right" },
-  { head: "amount", align: "right", order: 3 },
-  { head: "left", align: "right" },
-  { head: "assumed", align: "right", order: 2 },
-  { head: "reserved", align: "right", order: 2 },
-  { head: "per hour", align: "right", order: 5 },
-  { head: "then", align: "left", long: "whole", order: 1 },
+  { head: "when spent", align: "left", long: "whole", order: 8 },
+  { head: "", align: "left", order: 1 },
+  { head: "spent", align: "left", long: "whole" },
+  { head: "amount", align: "right", order: 4 },
+  { head: "left", align: "right", order: 2 },
+  { head: "assumed", align: "right", order: 5 },
+  { head: "reserved", align: "right", order: 6 },
+  { head: "per hour", align: "right", order: 7 },
+  { head: "then", align: "left", long: "whole", order: 3 },
 ];
 
 /** Formats where budgets stand, as a table. `now` in ms since 1970. */
@@ -76,7 +76,7 @@ function toRow(status: BudgetStatus, now: number): Cell[] {
     describeLimit(budget),
     marksOf(status).join(", "),
     { text: drawPercent(status.percent), tone },
-    { text: `${status.percent}%`, tone },
+    { text: `${status.percent}%`.padStart(4) + describeEffect(status), tone },
     amount(status.spent),
     left >= 0n ? formatPart(budget, left) : `${formatPart(budget, -left)} over`,
     ifAny(status.assumed),
@@ -100,6 +100,12 @@ function describeLimit(budget: Budget): string {
   return `${formatPart(budget, amount)}${unit} ${time}`;
 }
 
+/** What a spent budget does now, in a word: colours say it to some only. */
+function describeEffect({ percent, action }: BudgetStatus): string {
+  if (percent < 100) return "";
+  return action === "refuse" ? " refuses" : " warns";
+}
+
 function marksOf({ action, isLocked }: BudgetStatus): string[] {
   return [action === "warn" && "warns", isLocked && "locked"].filter((one) => one !== false);
 }
@@ -108,7 +114,7 @@ function marksOf({ action, isLocked }: BudgetStatus): string[] {
 function describeNext(status: BudgetStatus, now: number): string {
   const time = (text: string) => timeInTable(Date.parse(text), now);
   if (!status.isWhole) return "still being counted";
-  if (status.opensAt !== null) return `opens ${time(status.opensAt)}`;
+  if (status.opensAt !== null) return `again from ${time(status.opensAt)}`;
   if (status.spentAt !== null) return `spent ${time(status.spentAt)} at this rate`;
   return "rolling" in status.window ? "" : `renews ${time(status.until)}`;
 }

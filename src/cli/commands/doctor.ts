@@ -7,18 +7,30 @@ import { CHECKS, CHECKS_AWAY, runChecks } from "../doctor/checks.ts";
 import { gatherEvidence } from "../doctor/evidence.ts";
 import { isAway } from "../doctor/is-away.ts";
 import { EXIT, hasColours, printJson, printStyled } from "../terminal/console.ts";
-import { pluralize } from "../terminal/format.ts";
-import { wrapAdvice } from "../terminal/wrap.ts";
+import { formatNumber, pluralize } from "../terminal/format.ts";
+import { MOST_CHARACTERS, wrapAdvice } from "../terminal/wrap.ts";
+
+interface DoctorArguments extends ReportArguments {
+  all: boolean;
+}
 
 /** `tollkeeper doctor`: finds problems and says how to fix them. Changes nothing. Exits with 1 when there is a failure, else 0. */
-export const command: Command<ReportArguments> = {
-  builder: reportOptions,
-  handler: async ({ config, json }) => {
+export const command: Command<DoctorArguments> = {
+  builder: (yargs) =>
+    reportOptions(yargs).option("all", {
+      type: "boolean",
+      default: false,
+      describe: "Say on a terminal what is well, too",
+    }),
+  handler: async ({ config, json, all }) => {
     const evidence = gatherEvidence(await chooseConfigFile(config));
     const isElsewhere = config === undefined && (await isAway(evidence));
     const checks = await runChecks(isElsewhere ? CHECKS_AWAY : CHECKS, evidence);
     if (json) printJson({ version: programVersion(), checks });
-    else printStyled(renderFindings(checks, hasColours(), process.stdout.columns || Infinity));
+    else {
+      const render = process.stdout.isTTY && !all ? renderProblems : renderFindings;
+      printStyled(render(checks, hasColours(), process.stdout.columns || Infinity));
+    }
     if (!isHealthy(checks)) process.exitCode = EXIT.failed;
   },
 };
@@ -31,15 +43,43 @@ export function isHealthy(findings: readonly CheckedFinding[]): boolean {
   return findings.every(({ verdict }) => verdict !== "failure");
 }
 
+/** Renders what is wrong, after the totals. What is well, or was skipped, is only named. */
+export function renderProblems(
+  findings: readonly CheckedFinding[],
+  isColoured: boolean,
+  columns = Infinity,
+): string {
+  const problems = findings.filter(({ verdict }) => verdict === "failure" || verdict === "warning");
+  const wrong = new Set(problems.map(({ id }) => id));
+  const named = (wanted: Verdict) => {
+    const titles = findings.filter(({ id, verdict }) => verdict === wanted && !wrong.has(id));
+    return [...new Set(titles.map(({ title }) => title))];
+  };
+  const lines = (verdict: Verdict, more: string) => {
+    const titles = named(verdict);
+    if (titles.length === 0) return [];
+    const head = `${paint(verdict.padEnd(VERDICT_WIDTH), COLOURS[verdict], isColoured)}  `;
+    const text = `${formatNumber(titles.length)}: ${titles.join(", ")}${more}`;
+    return indented(head, VERDICT_WIDTH + GAP, text, Math.min(columns, MOST_CHARACTERS));
+  };
+  const others = [...lines("skipped", ""), ...lines("ok", " (--all says more)")];
+  const shown = problems.length === 0 ? [] : [renderLines(problems, isColoured, columns).join("\n"), ""];
+  return [totalsOf(findings), "", ...shown, ...others].join("\n");
+}
+
 /** Renders the findings as text: one line each with its fix below, and the totals. Words go on below where there is no room. */
 export function renderFindings(
   findings: readonly CheckedFinding[],
   isColoured: boolean,
   columns = Infinity,
 ): string {
+  return [...renderLines(findings, isColoured, columns), "", totalsOf(findings)].join("\n");
+}
+
+function renderLines(findings: readonly CheckedFinding[], isColoured: boolean, columns: number): string[] {
   const width = widthOf(findings.map(({ title }) => title));
-  const verdictWidth = widthOf(Object.keys(COLOURS));
-  const report = findings.flatMap(({ verdict, id, title, message, fix }, i) => {
+  const verdictWidth = VERDICT_WIDTH;
+  return findings.flatMap(({ verdict, id, title, message, fix }, i) => {
     const before = findings[i - 1];
     const after = findings[i + 1];
     const name = before?.id === id ? "" : title;
@@ -58,8 +98,9 @@ export function renderFindings(
           ...indented(`${" ".repeat(verdictWidth)}  -> `, verdictWidth + 5, toPrintable(fix), columns),
         ];
   });
-  return [...report, "", totalsOf(findings)].join("\n");
 }
+
+const VERDICT_WIDTH = widthOf(Object.keys(COLOURS));
 
 /** Between two columns. */
 const GAP = 2;

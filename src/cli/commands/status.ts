@@ -29,6 +29,7 @@ import { WrongUsage } from "../wrong-usage.ts";
 import { describeCapture } from "./capture/list.ts";
 import { groupRow, holdRow, keyRow, limitRow, upstreamRow } from "./status/rows.ts";
 import { readPayers, type Payers } from "./status/payers.ts";
+import { describeVerdict } from "./status/verdict.ts";
 
 interface StatusArguments extends ReportArguments {
   watch?: boolean | undefined;
@@ -106,6 +107,7 @@ function describeStatus(status: DaemonStatus, payers: Payers): Fact[] {
   const state = status.state === "stopping" ? ", stopping" : "";
   const file = `${config.path}${config.exists ? "" : " (no such file; defaults)"}`;
   const rows: Fact[] = [
+    ["health", ...describeVerdict(status)],
     ["daemon", `tollkeeper ${status.version}, pid ${status.pid}, started ${age(status.startedAt)}${state}`],
     ["listening", status.listening.join(" and ")],
     ...(typeof status.socket === "string" ? [["", `the socket ${status.socket}`] satisfies Fact] : []),
@@ -118,7 +120,7 @@ function describeStatus(status: DaemonStatus, payers: Payers): Fact[] {
     ...limitRows(status),
     ...holdRows(status),
     ...status.outbound.map((sentence): Fact => ["", sentence]),
-    ...status.keys.flatMap((key) => keyRows(key, age, Date.parse(status.at))),
+    ...mergeKeys(status.keys, age).flatMap((key) => keyRows(key, age, Date.parse(status.at))),
     ...payers.facts,
     ["config", `${file}, read ${age(config.loadedAt)}`],
     ...managedRows(config.managed),
@@ -240,11 +242,11 @@ function limitRows({ limits, at }: Pick<DaemonStatus, "at"> & { limits?: DaemonS
 
 /** A daemon of an earlier version sends none. */
 function holdRows({ holds, at }: Pick<DaemonStatus, "at"> & { holds?: DaemonStatus["holds"] }): Fact[] {
-  return (holds ?? []).map((hold) => [
+  return (holds ?? []).map((hold, place, all) => [
     "waits",
     `${describeHold(hold, Date.parse(at), localCalendar())}; to let it pass, type: ${hold.lift}`,
     "warning",
-    holdRow(hold, Date.parse(at)),
+    holdRow(hold, Date.parse(at), all[place + 1]?.lift !== hold.lift),
   ]);
 }
 
@@ -274,6 +276,22 @@ function refusedRows({ codes, checks, newest }: DaemonStatus["refused"], age: De
   return rows;
 }
 
+/** Keys of the same name, source and state are one row with all of their upstreams. */
+function mergeKeys(keys: readonly KeyStatus[], age: DescribeAge): KeyStatus[] {
+  const merged = new Map<string, KeyStatus>();
+  for (const key of keys) {
+    const { name, source, state, at, workedAt, problem, expiresAt, refreshFailure } = key;
+    const ages = [at, workedAt].map((time) => (time === null ? null : age(time)));
+    const same = JSON.stringify([name, source, state, ages, problem, expiresAt, refreshFailure]);
+    const first = merged.get(same);
+    merged.set(
+      same,
+      first === undefined ? key : { ...first, upstream: `${first.upstream}, ${key.upstream}` },
+    );
+  }
+  return [...merged.values()];
+}
+
 function keyRows(key: KeyStatus, age: DescribeAge, now: number): Fact[] {
   const { upstream, name, source, state, at, workedAt, problem, expiresAt } = key;
   const lookedUp = at === null ? "" : `, ${age(at)}`;
@@ -281,7 +299,7 @@ function keyRows(key: KeyStatus, age: DescribeAge, now: number): Fact[] {
   const expiry = expiresAt === null ? "" : `; ${describeExpiry(Date.parse(expiresAt), now, localCalendar())}`;
   const row: Fact = [
     "key",
-    `"${name}" for upstream ${upstream}: ${state === "not_asked" ? "not asked yet" : state} (${source}${lookedUp}${worked}${expiry})`,
+    `"${name}" for upstream${upstream.includes(", ") ? "s" : ""} ${upstream}: ${state === "not_asked" ? "not asked yet" : state} (${source}${lookedUp}${worked}${expiry})`,
     "plain",
     keyRow(key, `${lookedUp}${worked}${expiry}`),
   ];

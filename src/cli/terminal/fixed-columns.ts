@@ -1,4 +1,4 @@
-import { cutInPieces, pad, shorten, widthOf } from "./width.ts";
+import { cutInPieces, pad, shorten, shortenMiddle, widthOf } from "./width.ts";
 import { wrapWords } from "./wrap.ts";
 
 /** A column of rows that are printed one at a time, so that its width cannot depend on them. */
@@ -11,6 +11,10 @@ export interface FixedColumn<Row> {
   align: "left" | "right";
   /** A column of a higher number gives way first where the terminal is narrow; one of number 0 stays. */
   order: number;
+  /** `middle`: a text that has no room keeps both of its ends; else its beginning. */
+  long?: "middle";
+  /** As much as a last column to the left should have before others become wider; {@link LAST} by default. */
+  room?: number;
   text(row: Row): string;
 }
 
@@ -32,14 +36,16 @@ export function fitColumns<C extends Pick<FixedColumn<never>, "width" | "order">
   return kept;
 }
 
-/** As much as a last column to the left should have before others become wider. */
+/** What an explanation in the last column usually takes. */
 const LAST = 46;
 
 /** Returns the columns for which there is room, as {@link fitColumns} does, and makes those wider that may be, the first ones first. */
 export function fillColumns<Row>(columns: readonly FixedColumn<Row>[], width: number): FixedColumn<Row>[] {
   const kept = fitColumns(columns, width);
   const needs = kept.map((column, at) =>
-    at === kept.length - 1 && column.align === "left" ? Math.max(column.width, LAST) : column.width,
+    at === kept.length - 1 && column.align === "left"
+      ? Math.max(column.width, column.room ?? LAST)
+      : column.width,
   );
   let spare = width - needs.reduce((sum, need) => sum + need + GAP.length, -GAP.length);
   return kept.map((column) => {
@@ -88,7 +94,8 @@ function layOut<Row>(
 ): string {
   const cells = columns.map((column, at) => {
     if (at === columns.length - 1 && column.align === "left") return textOf(column);
-    const text = shorten(textOf(column), column.width);
+    const cut = column.long === "middle" ? shortenMiddle : shorten;
+    const text = cut(textOf(column), column.width);
     return pad(text, column.width, column.align);
   });
   return shorten(cells.join(GAP).trimEnd(), width);

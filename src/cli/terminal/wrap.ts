@@ -10,6 +10,9 @@ const WORD = /(?:\{[^}]*\}|\b\d+ (?=(?:s|ms|min|h|days?|[kKMGT]?B)\b)| (?=ago\b)
 /** A command that ends a text. */
 const LAST_COMMAND = /^(.*: )((?:tollkeeper|curl) .*)$/;
 
+/** Two commands to be typed one after the other. Each is copied by itself. */
+const TWO_COMMANDS = /^(.*: )(tollkeeper [^:]*), then: (tollkeeper .*)$/;
+
 /** The narrowest column of text. */
 const LEAST_CHARACTERS = 20;
 
@@ -20,9 +23,11 @@ const LEAST_CHARACTERS = 20;
 export function wrapAdvice(text: string, width: number): string[] {
   const whole = withProgramName(text);
   if (widthOf(whole) <= width) return [whole];
+  const [, ahead, first, second] = TWO_COMMANDS.exec(text) ?? [];
   const [, before = text, command] = LAST_COMMAND.exec(text) ?? [];
-  const lines = wrapWords(withProgramName(before), Math.max(LEAST_CHARACTERS, width)).split("\n");
-  return command === undefined ? lines : [...lines, withProgramName(command)];
+  const lines = wrapWords(withProgramName(ahead ?? before), Math.max(LEAST_CHARACTERS, width)).split("\n");
+  const commands = [first, second ?? command].filter((one) => one !== undefined);
+  return [...lines, ...commands.map(withProgramName)];
 }
 
 /**

@@ -65,7 +65,7 @@ function describeUse({
 const MOST_WINDOWS = 3;
 
 /** A window that has not reset, and of which the service said how much is used. */
-type UsedWindow = WindowStatus & { usedPercent: number };
+export type UsedWindow = WindowStatus & { usedPercent: number };
 
 function isUsed(status: WindowStatus): status is UsedWindow {
   return status.state === "seen" && status.usedPercent !== null;
@@ -73,11 +73,20 @@ function isUsed(status: WindowStatus): status is UsedWindow {
 
 /** Says in few words how much is used of each account's windows, the fullest first: `anthropic 5h 62%, 7d 31% · work/ci requests 3%`. */
 export function summariseLimits(accounts: readonly AccountStatus[]): string {
-  const parts = accounts.flatMap(({ account, windows }) => {
-    const used = windows.filter(isUsed).slice(0, MOST_WINDOWS);
-    return used.length === 0 ? [] : [`${account} ${used.map(summariseWindow).join(", ")}`];
+  return usedWindows(accounts, MOST_WINDOWS)
+    .map(({ account, windows }) => `${account} ${windows.map(summariseWindow).join(", ")}`)
+    .join(" · ");
+}
+
+/** Returns the accounts of which it is known how much is used, each with its fullest windows, `most` at most. */
+export function usedWindows(
+  accounts: readonly AccountStatus[],
+  most: number,
+): { account: string; windows: UsedWindow[] }[] {
+  return accounts.flatMap(({ account, windows }) => {
+    const used = windows.filter(isUsed).slice(0, most);
+    return used.length === 0 ? [] : [{ account, windows: used }];
   });
-  return parts.join(" · ");
 }
 
 /** Returns the window of all accounts of which most is used; null where none is known. */

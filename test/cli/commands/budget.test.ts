@@ -34,11 +34,18 @@ test("budget shows what is spent and left of each, and when it begins again", LI
   const { code, stdout } = await daemon.command("budget");
   assert.equal(code, 0);
   const rows = stdout.split("\n").map((line) => line.split(/ {2,}/));
-  const heads = ["budget for", "limit", "once spent", "spent", "amount", "left", "per hour", "then"];
+  const heads = ["budget for", "limit", "when spent", "spent", "amount", "left", "per hour", "then"];
   assert.deepEqual(rows[0], heads);
   const [codex = [], all = [], output = []] = rows.slice(1);
-  assert.deepEqual(codex.slice(0, 6), ["tool codex", "10 tokens per month", "██████████", "100%", "10", "0"]);
-  assert.match(codex.at(-1) ?? "", /^opens \d{4}-\d\d-01, 00:00$|^opens tomorrow, 00:00$/);
+  assert.deepEqual(codex.slice(0, 6), [
+    "tool codex",
+    "10 tokens per month",
+    "██████████",
+    "100% refuses",
+    "10",
+    "0",
+  ]);
+  assert.match(codex.at(-1) ?? "", /^again from \d{4}-\d\d-01, 00:00$|^again from tomorrow, 00:00$/);
   assert.deepEqual(all.slice(0, 4), ["all tools", "$300.00 per month", "warns", "░░░░░░░░░░"]);
   assert.equal(all[6], "$300.00");
   assert.deepEqual(output.slice(0, 2), ["all tools", "100 output in 5h"]);

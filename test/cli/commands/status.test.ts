@@ -41,6 +41,7 @@ test("status of a healthy daemon prints a line for each fact and exits with 0", 
   const { code, stdout, stderr } = await daemon.command("status");
   assert.deepEqual([code, stderr], [0, ""]);
   for (const line of [
+    `health +everything works$`,
     `daemon +tollkeeper ${programVersion()}, pid ${daemon.pid}, started (?:just now|\\d+ (?:s|min) ago)$`,
     `listening +127\\.0\\.0\\.1:${daemon.port} and \\[::1\\]:${daemon.port}$`,
     `access +open, no token required; 0 tokens registered$`,

@@ -43,14 +43,14 @@ ok       port             127.0.0.1:PORT and [::1]:PORT, held by the daemon
 ok       service          installed, starts at boot; active (running) since Sat 2026-11-21 10:00:00 UTC
 ok       other users      no other user holds port PORT or is connected to it
 ok       file access      no other user can change the program or its files
-ok       ledger           ~/state/tollkeeper/ledger: 0 days, 0 bytes; SIZE free
+ok       ledger           ~/state/tollkeeper/ledger: 0 days, 0 bytes; no problem in the lines of the last 7 days; SIZE free
 ok       export           nothing is exported
 ok       clock            TIME; it seems right
 ok       leftover keys    none found in the environment and 3 files of shells and tools
 ok       base URLs        2 base URLs point at tollkeeper
 ok       proxies          no proxy between tools and tollkeeper
 ok       tools            connected: Claude Code, Codex; nothing sends requests elsewhere
-ok       usage            every stream of the last 7 days reported its tokens
+ok       usage            every whole stream of Chat Completions of the last 7 days reported its tokens
 
 ${UNMAINTAINED === null ? "no problems found" : "1 warning"}
 `;
@@ -80,7 +80,8 @@ test(
       .named(stdout)
       .replaceAll(/\b\d+ ms/g, "N ms")
       .replace(/started (?:just now|\d+ (?:s|min) ago)/, "started AGO")
-      .replace(/[\d.]+ [MG]B free/, "SIZE free");
+      .replace(/[\d.]+ [MG]B free/, "SIZE free")
+      .replace(/(?<=clock +)[\d-]+ [\d:]+/, "TIME");
     assert.equal(named, ALL_OK.replaceAll(process.versions.node, "NODE"));
     assert.deepEqual([code, stderr], [0, ""]);
     assert.deepEqual(stateOf(machine.home), before);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isHealthy, renderFindings } from "../../../src/cli/commands/doctor.ts";
+import { isHealthy, renderFindings, renderProblems } from "../../../src/cli/commands/doctor.ts";
 import type { CheckedFinding } from "../../../src/check/check.ts";
 
 const finding = (given: Partial<CheckedFinding>): CheckedFinding => {
@@ -28,6 +28,29 @@ skipped  service    none
 
 2 failures, 1 warning`,
   );
+});
+
+test("a terminal has the totals first, then each problem, and the names of all else", () => {
+  assert.equal(
+    renderProblems([...MANY, finding({ id: "clock", title: "clock" })], false),
+    `2 failures, 1 warning
+
+failure  some keys  no a
+failure             no b
+         -> set
+warning             an old c
+         -> renew
+
+skipped  1: service
+ok       2: port, clock (--all says more)`,
+  );
+  assert.equal(
+    renderProblems([finding({})], false),
+    "no problems found\n\nok       1: port (--all says more)",
+  );
+  for (let columns = 60; columns <= 240; columns += 20)
+    for (const line of renderProblems(MANY, false, columns).split("\n"))
+      assert.ok(line.length <= columns, line);
 });
 
 test("in a coloured report only the verdict has a colour", () => {

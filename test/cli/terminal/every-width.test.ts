@@ -4,11 +4,11 @@ import { test } from "node:test";
 import { stripVTControlCharacters } from "node:util";
 import { formatBudgets, budgetRow, describeAssumed } from "../../../src/cli/budget/format-budgets.ts";
 import {
-  DAYS_COLUMNS,
-  REQUEST_COLUMNS,
+  columnsOf,
+  describeRecord,
+  describeRunningRequest,
   RUNNING_COLUMNS,
 } from "../../../src/cli/commands/live/request-row.ts";
-import { describeRecord, describeRunningRequest } from "../../../src/cli/commands/live/request-row.ts";
 import { renderTop } from "../../../src/cli/commands/live/top-frame.ts";
 import { renderModels } from "../../../src/cli/commands/models/usable-models.ts";
 import { groupRow, holdRow, keyRow, limitRow, upstreamRow } from "../../../src/cli/commands/status/rows.ts";
@@ -270,6 +270,8 @@ test("the other lines of status", () => {
           ];
         }),
         ["group", "", "plain", groupRow(group)],
+        ["health", "1 budget refuses, 2 brakes wait, 3 upstreams have no list of models", "warning"],
+        ["waits", "", "plain", holdRow(hold, NOW, false)],
         ["waits", "", "plain", holdRow(hold, NOW)],
         ["key", "", "plain", keyRow(key, ", 3 min ago; last available 47 min ago")],
         ["config", `${one.path}, read 3 min ago`],
@@ -299,13 +301,18 @@ test("tail keeps the reason whole, and names where there is room", () => {
   fc.assert(
     fc.property(record, (one) => {
       const row = describeRecord(one, PRICES);
-      for (const all of [REQUEST_COLUMNS, DAYS_COLUMNS])
-        for (const width of WIDTHS) {
-          const lines = rowLines(fillColumns(all, width), width, row);
-          assertFits(lines, width);
-          assert.ok(lines.join(" ").replaceAll(/ +/g, " ").includes(row.ending), lines.join("\n"));
-        }
-      const [widest = ""] = rowLines(fillColumns(REQUEST_COLUMNS, 240), 240, row);
+      for (const hasDays of [false, true])
+        for (const areReasonsAsked of [false, true])
+          for (const width of WIDTHS) {
+            const columns = columnsOf({ hasDays, areReasonsAsked }, width);
+            const lines = rowLines(fillColumns(columns, width), width, row);
+            assertFits(lines, width);
+            const text = lines.join(" ").replaceAll(/ +/g, " ");
+            const said = areReasonsAsked ? row.reason : row.ending;
+            assert.ok(text.includes(said) || (row.isUsual && width < 100), lines.join("\n"));
+          }
+      const all = columnsOf({ hasDays: false, areReasonsAsked: false }, 240);
+      const [widest = ""] = rowLines(fillColumns(all, 240), 240, row);
       assert.ok(
         widest.includes(one.tool.slice(0, 28)) && widest.includes((one.model ?? "").slice(0, 47)),
         widest,

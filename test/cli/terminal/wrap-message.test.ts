@@ -19,6 +19,16 @@ test("a long message goes on under the beginning of its text, and its command st
   ]);
 });
 
+test("of two commands each has a line of its own", () => {
+  const two =
+    "note: the daemon still runs another build; replace it with: tollkeeper service stop, then: tollkeeper serve";
+  assert.deepEqual(wrapMessage(two, 60).split("\n"), [
+    "note: the daemon still runs another build; replace it with:",
+    `      ${withProgramName("tollkeeper service stop")}`,
+    `      ${withProgramName("tollkeeper serve")}`,
+  ]);
+});
+
 test("further lines of a message keep their indent", () => {
   const two =
     "hint: nothing listens on this port\n      or look at what the service has written to its log with: tollkeeper service logs";

@@ -85,7 +85,10 @@ export async function setUpMachine(t: TestContext, options: MachineOptions = {})
     daemon,
     doctor: (...args) => command("doctor", ...args),
     named(text) {
-      const timeless = text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME");
+      const timeless = text.replaceAll(
+        /\d{4}-\d\d-\d\dT[\d:.]+Z|(?<=(?:says|from) )\d{4}-\d\d-\d\d [\d:]+/g,
+        "TIME",
+      );
       return names.reduce((named, [value, name]) => named.replaceAll(value, name), timeless);
     },
   };

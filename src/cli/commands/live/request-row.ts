@@ -2,6 +2,7 @@ import type { UnrecordedRefusal } from "../../../core/refusals/refusal.ts";
 import { SANDBOX_UPSTREAM } from "../../../core/config/names.ts";
 import { tokensOfModel } from "../../../core/usage/batch/model-tokens.ts";
 import type { UsageRecord } from "../../../core/ledger/record.ts";
+import { describeOutcomeWord } from "../../../core/ledger/outcome-words.ts";
 import { isRedirect } from "../../../core/upstream-health.ts";
 import { WARMUP, WEB_PAGE } from "../../../core/usage/reading.ts";
 import { isOwnUpstream, isPlanUpstream } from "../../../core/plans/names.ts";
@@ -34,10 +35,15 @@ export interface RequestRow {
   /** Bytes that the tool has got so far; only of a request that runs. */
   received: string;
   ending: string;
+  /** The same without what a filter by outcome says. */
+  reason: string;
+  /** True for a usual end of a usual request, which needs no words. */
+  isUsual: boolean;
   tone: Tone;
 }
 
-const NOTHING: Omit<RequestRow, "day" | "time" | "tool" | "ending" | "tone"> = {
+const NOTHING: Omit<RequestRow, "day" | "time" | "tool" | "ending" | "reason" | "tone"> = {
+  isUsual: false,
   agent: "",
   model: "",
   input: "",
@@ -60,10 +66,10 @@ const right = (head: string, width: number, order: number, text: (row: RequestRo
 const DAY_COLUMN: FixedColumn<RequestRow> = left("day", 16, 0, ({ day }) => day);
 
 /** In the order shown. */
-export const REQUEST_COLUMNS: readonly FixedColumn<RequestRow>[] = [
+const REQUEST_COLUMNS: readonly FixedColumn<RequestRow>[] = [
   left("time", 8, 2, ({ time }) => time),
   { ...left("tool", 14, 0, ({ tool }) => tool), most: 28 },
-  { ...left("model", 22, 4, ({ model }) => model), most: 48 },
+  { ...left("model", 22, 4, ({ model }) => model), most: 48, long: "middle" },
   right("tokens in", 9, 3, ({ input }) => input),
   right("cached", 6, 6, ({ cached }) => cached),
   right("out", 8, 3, ({ output }) => output),
@@ -74,7 +80,66 @@ export const REQUEST_COLUMNS: readonly FixedColumn<RequestRow>[] = [
 ];
 
 /** The same where requests are of several days. */
-export const DAYS_COLUMNS = [DAY_COLUMN, ...REQUEST_COLUMNS.slice(1)];
+const DAYS_COLUMNS = [DAY_COLUMN, ...REQUEST_COLUMNS.slice(1)];
+
+/** A narrower terminal has {@link NARROW_COLUMNS}. */
+const NARROW = 100;
+
+const NARROW_MODEL = {
+  ...left("model", 20, 1, ({ model }: RequestRow) => model),
+  most: 48,
+  long: "middle",
+} as const;
+
+/** Where there is little room, the model is told before what goes without saying. What does not is below the row. */
+const NARROW_COLUMNS: readonly FixedColumn<RequestRow>[] = [
+  left("time", 8, 2, ({ time }) => time),
+  { ...left("tool", 12, 0, ({ tool }) => tool), most: 28 },
+  NARROW_MODEL,
+  right("tokens in", 9, 3, ({ input }) => input),
+  right("cached", 6, 6, ({ cached }) => cached),
+  right("out", 8, 4, ({ output }) => output),
+  right("cost", 10, 0, ({ cost }) => cost),
+  right("took", 7, 5, ({ duration }) => duration),
+  { ...left("", 0, 0, ({ ending, isUsual }) => (isUsual ? "" : ending)), room: 0 },
+];
+
+const NARROW_DAY = left("day", 12, 0, ({ day }: RequestRow) => shortDay(day));
+
+/** Of requests that failed or were refused, of which the reason is asked for: tokens and costs have none of these. */
+const REASON_COLUMNS: readonly FixedColumn<RequestRow>[] = [
+  left("time", 8, 2, ({ time }) => time),
+  { ...left("tool", 12, 0, ({ tool }) => tool), most: 28 },
+  { ...NARROW_MODEL, width: 16, order: 3 },
+  right("took", 7, 4, ({ duration }) => duration),
+  { ...left("reason", 20, 0, ({ reason }) => reason), room: 26 },
+];
+
+/** Which columns a list of requests has. */
+interface ListedRequests {
+  /** True where they are not all of today. */
+  hasDays: boolean;
+  /** True where all of them failed or were refused. */
+  areReasonsAsked: boolean;
+}
+
+/** Returns the columns of a list in lines of `width` characters. */
+export function columnsOf(
+  { hasDays, areReasonsAsked }: ListedRequests,
+  width: number,
+): readonly FixedColumn<RequestRow>[] {
+  if (areReasonsAsked) return hasDays ? [NARROW_DAY, ...REASON_COLUMNS.slice(1)] : REASON_COLUMNS;
+  if (width >= NARROW) return hasDays ? DAYS_COLUMNS : REQUEST_COLUMNS;
+  return hasDays ? [NARROW_DAY, ...NARROW_COLUMNS.slice(1)] : NARROW_COLUMNS;
+}
+
+const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
+
+/** Returns e.g. `Nov 24 09:14` of `2026-11-24 09:14`. */
+function shortDay(day: string): string {
+  const [, month = "", rest = ""] = /^\d+-(\d\d)-(.*)$/.exec(day) ?? [];
+  return `${MONTHS[Number(month) - 1] ?? ""} ${rest}`.trim();
+}
 
 /** The column of {@link RequestRow.agent}. */
 export const AGENT = "agent";
@@ -83,13 +148,13 @@ export const AGENT = "agent";
 export const RUNNING_COLUMNS: readonly FixedColumn<RequestRow>[] = [
   { ...left("tool", 14, 0, ({ tool }) => tool), most: 28 },
   left(AGENT, 10, 4, ({ agent }) => agent),
-  { ...left("model", 20, 3, ({ model }) => model), most: 48 },
+  { ...left("model", 20, 1, ({ model }) => model), most: 48, long: "middle" },
   left("since", 8, 7, ({ time }) => time),
-  right("age", 7, 1, ({ duration }) => duration),
+  right("age", 7, 0, ({ duration }) => duration),
   right("first", 7, 6, ({ firstToken }) => firstToken),
   right("tokens in", 9, 5, ({ input }) => input),
-  right("received", 9, 2, ({ received }) => received),
-  left("", 9, 0, ({ ending }) => ending),
+  right("received", 9, 3, ({ received }) => received),
+  { ...left("", 9, 0, ({ ending }) => ending), room: 9 },
 ];
 
 /** Describes a request that has ended and left a record. */
@@ -109,7 +174,7 @@ export function describeRecord(record: UsageRecord, prices: PriceBook): RequestR
     firstToken: first === duration ? "" : first,
     duration,
     received: "",
-    ending: describeEnding(record),
+    ...describeEnding(record),
     tone: toneOf(record),
   };
 }
@@ -126,9 +191,10 @@ export function describeRunningRequest(request: RunningRequest): RequestRow {
     model: named(model ?? requested ?? ""),
     ...describeTokens({ ...request, usage: "partial" }),
     firstToken: ttft === null ? "" : formatSeconds(ttft),
-    duration: formatSeconds(duration),
+    duration: formatAgeOfRun(duration),
     received: formatBytes(request.bytes_out),
     ending: ttft === null ? "waiting" : "streaming",
+    reason: "",
     tone: "running",
   };
 }
@@ -141,6 +207,7 @@ export function describeRefusal({ ts, tool, method, path, status, refused }: Unr
     time: timeOf(ts),
     tool: named(tool ?? "unknown"),
     ending: `${status} ${refusedAs(refused)}: ${method} ${named(path)}`,
+    reason: `${status} ${refused}: ${method} ${named(path)}`,
     tone: "failure",
   };
 }
@@ -211,21 +278,36 @@ export function formatSeconds(ms: number): string {
   return ms < 99_950 ? `${(ms / 1000).toFixed(1)} s` : `${formatNumber(Math.round(ms / 1000))} s`;
 }
 
-function describeEnding(record: UsageRecord): string {
-  const { outcome, usage, method, route, status } = record;
+/** Returns how long a request runs: `14.2 s`, `45 min`, `3.2 h`. */
+function formatAgeOfRun(ms: number): string {
+  if (ms < 99_950) return formatSeconds(ms);
+  const minutes = ms / 60_000;
+  return minutes < 90 ? `${Math.round(minutes)} min` : `${(minutes / 60).toFixed(1)} h`;
+}
+
+function describeEnding(record: UsageRecord): Pick<RequestRow, "ending" | "reason" | "isUsual"> {
+  const { outcome, usage, method, route, status, error_type: type } = record;
   const what = method === "POST" && GENERATING.has(route) ? "" : ` ${method} ${named(route)}`;
   const isUncounted = usage === "absent" && outcome !== "rejected" && !record.flags.includes(WEB_PAGE);
   const uncounted = isUncounted ? ", no usage reported" : "";
-  return `${status ?? ""} ${describeOutcome(record)}${what}${uncounted}`.trim();
+  const how = describeOutcome(record);
+  const ending = `${status ?? ""} ${how}${what}${uncounted}`.trim();
+  const isNamed = type !== null && (outcome === "rejected" || how.endsWith(`: ${named(type)}`));
+  return {
+    ending,
+    reason: `${status ?? ""} ${isNamed ? named(type) : how}${what}`.trim(),
+    isUsual: ending === "200 completed",
+  };
 }
 
 function describeOutcome({ outcome, status, error_type: type, cut_by: by, flags }: UsageRecord): string {
   if (outcome === "rejected") return refusedAs(named(type ?? "unknown"));
   if (isRedirect(status)) return "redirect, which is never followed: wrong base URL";
   if (flags.includes(WEB_PAGE)) return "web page, not the API: wrong base URL, or a proxy or login page";
-  if (outcome === "cut") return `cut by ${describeCutter(by)}`;
+  if (outcome === "cut") return `cut short by ${describeCutter(by)}`;
   if (outcome === "completed" && flags.includes(WARMUP)) return "warm-up";
-  return type === null ? outcome : `${outcome}: ${named(type)}`;
+  const word = describeOutcomeWord(outcome);
+  return type === null ? word : `${word}: ${named(type)}`;
 }
 
 /** Routes that need not be named: nearly every request is for one of them. */

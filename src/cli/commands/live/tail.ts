@@ -35,12 +35,11 @@ import { nameLastSession } from "../../ledger/last-session.ts";
 import { readLastRecords } from "../../ledger/last-records.ts";
 import { recordsOfPeriod } from "../../ledger/records-of-period.ts";
 import {
+  columnsOf,
   dayOf,
-  DAYS_COLUMNS,
   describeRecord,
   describeRefusal,
   describeRunningRequest,
-  REQUEST_COLUMNS,
   timeOf,
   type RequestRow,
 } from "./request-row.ts";
@@ -140,7 +139,7 @@ export const command: Command<TailArguments> = {
     const printer =
       json || prices === null
         ? new JsonPrinter(hasCosts ? prices : null)
-        : new LinePrinter(prices, { filter, follows: follow, hasDays: dearest });
+        : new LinePrinter(prices, { filter, outcome, follows: follow, hasDays: dearest });
     // The reader of a pipe, such as `head`, may close it at any time.
     process.stdout.once("error", () => process.exit());
     if (dearest && prices !== null && period !== undefined) {
@@ -251,6 +250,14 @@ function priceFields(record: UsageRecord, prices: PriceBook): object {
   }) as object;
 }
 
+/** What is printed, and in which order. */
+interface Printed {
+  filter: RecordFilter;
+  outcome: NotCompleted | undefined;
+  follows: boolean;
+  hasDays: boolean;
+}
+
 /** Prints a line for each entry; on a terminal with running requests below. */
 class LinePrinter {
   readonly #prices: PriceBook;
@@ -258,38 +265,39 @@ class LinePrinter {
   readonly #isTerminal = process.stdout.isTTY;
   readonly #isColoured = hasColours();
   readonly #footer = new Footer(process.stdout);
-  readonly #hasDays: boolean;
-  #columns: readonly FixedColumn<RequestRow>[] | null = null;
+  readonly #outcome: NotCompleted | undefined;
+  #hasDays: boolean;
+  #isFirst = true;
   #isHeadPrinted = false;
 
   /** What goes on in a pipe has no head, because each of its lines is a request. In another order than that of time, rows have days. */
-  constructor(
-    prices: PriceBook,
-    { filter, follows, hasDays }: { filter: RecordFilter; follows: boolean; hasDays: boolean },
-  ) {
+  constructor(prices: PriceBook, { filter, outcome, follows, hasDays }: Printed) {
     this.#prices = prices;
     this.#filter = filter;
     this.#hasDays = hasDays;
+    this.#outcome = outcome;
     this.#isHeadPrinted = follows && !this.#isTerminal;
   }
 
   print(entry: FeedEntry): void {
     // The first request is the oldest one: if it is of today, all are.
-    this.#columns ??= this.#hasDays || !isOfToday(entry.ts) ? DAYS_COLUMNS : REQUEST_COLUMNS;
-    if (!this.#isHeadPrinted) this.#printHead(this.#columns);
+    if (this.#isFirst) this.#hasDays ||= !isOfToday(entry.ts);
+    this.#isFirst = false;
+    if (!this.#isHeadPrinted) this.#printHead();
     if ("notice" in entry)
       return this.#write(
         inTone(`${timeOf(entry.ts)}  ${toPrintable(entry.notice)}`, "warning", this.#isColoured),
       );
     const row = isRecord(entry) ? describeRecord(entry, this.#prices) : describeRefusal(entry);
     const width = this.#width;
-    for (const line of rowLines(fillColumns(this.#columns, width), width, row))
+    for (const line of rowLines(this.#columns, width, row))
       this.#write(inTone(line, row.tone, this.#isColoured));
   }
 
   /** Shows running requests from now on. */
   async begin(): Promise<void> {
-    if (!this.#isTerminal) return;
+    // What runs has no outcome yet.
+    if (!this.#isTerminal || this.#outcome !== undefined) return;
     process.once("SIGINT", () => {
       this.#footer.show([]);
       process.exit(EXIT.interrupted);
@@ -314,16 +322,20 @@ class LinePrinter {
     this.#footer.show(rows.map((row) => this.#line(row)));
   }
 
-  #printHead(columns: readonly FixedColumn<RequestRow>[]): void {
+  #printHead(): void {
     this.#isHeadPrinted = true;
-    const width = this.#width;
-    this.#write(inTone(headLine(fillColumns(columns, width), width), "strong", this.#isColoured));
+    this.#write(inTone(headLine(this.#columns, this.#width), "strong", this.#isColoured));
   }
 
   #line(row: RequestRow): string {
-    const width = this.#width;
-    const columns = fillColumns(this.#columns ?? REQUEST_COLUMNS, width);
-    return inTone(rowLine(columns, width, row), row.tone, this.#isColoured);
+    return inTone(rowLine(this.#columns, this.#width, row), row.tone, this.#isColoured);
+  }
+
+  /** As wide as the terminal is now. */
+  get #columns(): FixedColumn<RequestRow>[] {
+    const areReasonsAsked = this.#isTerminal && (this.#outcome === "failed" || this.#outcome === "refused");
+    const listed = { hasDays: this.#hasDays, areReasonsAsked };
+    return fillColumns(columnsOf(listed, this.#width), this.#width);
   }
 
   get #width(): number {

@@ -1,7 +1,7 @@
 import type { Activity } from "../../../core/ledger/recent-activity.ts";
 import type { RunningRequest } from "../../../core/ledger/running-request.ts";
 import type { AccountStatus } from "../../../core/limits/account-limits.ts";
-import { fullestWindow, summariseLimits } from "../../../core/limits/describe-limits.ts";
+import { summariseWindow, usedWindows, type UsedWindow } from "../../../core/limits/describe-limits.ts";
 import { formatDollars } from "../../../core/price/money.ts";
 import { toPrintable } from "../../../core/text/printable.ts";
 import { formatShare } from "../../prices/format-cost.ts";
@@ -9,7 +9,8 @@ import { formatNumber, pluralize } from "../../terminal/format.ts";
 import { shorten, widthOf } from "../../terminal/width.ts";
 import { MOST_CHARACTERS, wrapAdvice } from "../../terminal/wrap.ts";
 import { fillColumns, headLine, rowLine, type FixedColumn } from "../../terminal/fixed-columns.ts";
-import { inTone } from "../../terminal/styles.ts";
+import { drawPercent } from "../../terminal/percent-bar.ts";
+import { inTone, type Tone } from "../../terminal/styles.ts";
 import { AGENT, describeRunningRequest, RUNNING_COLUMNS } from "./request-row.ts";
 
 /** What tools can be sorted by. */
@@ -46,23 +47,39 @@ interface TopView {
   isColoured: boolean;
 }
 
-type ToolRow = readonly [tool: string, activity: Activity];
+type ToolRow = readonly [tool: string, activity: Activity, share: number];
 
 const right = (head: string, width: number, order: number, text: (activity: Activity) => string) =>
   ({ head, width, align: "right", order, text: ([, activity]: ToolRow) => text(activity) }) as const;
 
 const TOOL_COLUMNS: readonly FixedColumn<ToolRow>[] = [
   { head: "tool", width: 14, most: 32, align: "left", order: 0, text: ([tool]) => toPrintable(tool) },
-  right("running", 7, 1, ({ running }) => (running === 0 ? "" : formatNumber(running))),
+  right("running", 8, 1, ({ running }) => (running === 0 ? "" : formatNumber(running))),
   right("req/min", 7, 5, (activity) => rate(activity.requestsPerMinute)),
   right("in/min", 9, 6, (activity) => rate(activity.inputPerMinute)),
   right("out/s", 7, 6, (activity) => rate(activity.outputPerSecond)),
-  right("requests/h", 10, 3, ({ requests }) => formatNumber(requests)),
+  right("requests/h", 11, 3, ({ requests }) => formatNumber(requests)),
   right("failed/h", 8, 2, ({ failed }) => (failed === 0 ? "" : formatNumber(failed))),
   right("refused/h", 9, 4, ({ refused }) => (refused === 0 ? "" : formatNumber(refused))),
   right("cached", 6, 7, ({ cacheRead, input }) => formatShare(cacheRead, input)),
   right("cost/h", 10, 0, describeSpent),
+  {
+    head: "share",
+    width: 10,
+    align: "left",
+    order: 8,
+    room: 10,
+    text: ([, , share]) => (share === 0 ? "" : drawPercent(share)),
+  },
 ];
+
+/** The column that tools are sorted by. */
+const SORTED: Readonly<Record<Sorting, string>> = {
+  cost: "cost/h",
+  running: "running",
+  requests: "requests/h",
+  name: "tool",
+};
 
 const WITHOUT_AGENT = RUNNING_COLUMNS.filter(({ head }) => head !== AGENT);
 
@@ -88,7 +105,9 @@ export function renderTop(state: TopState, view: TopView): string[] {
     [tool, model ?? requested ?? ""].some((name) => name.includes(state.filter)),
   );
   const runningRows = Math.max(0, Math.min(running.length, room - toolRows));
-  const toolColumns = fillColumns(TOOL_COLUMNS, columns);
+  const toolColumns = fillColumns(TOOL_COLUMNS, columns).map((column) =>
+    column.head === SORTED[state.sorting] ? { ...column, head: `${column.head}↓` } : column,
+  );
   const requests = running.map(describeRunningRequest);
   const hasAgents = requests.some(({ agent }) => agent !== "");
   const runningColumns = fillColumns(hasAgents ? [...RUNNING_COLUMNS] : WITHOUT_AGENT, columns);
@@ -119,20 +138,52 @@ const BETWEEN_ACCOUNTS = " · ";
 /** So many lines of limits at most. */
 const LIMIT_LINES = 2;
 
-/** What is known of the services' limits, account by account: yellow where little is left, red where nothing is. */
+/** As many windows of an account as a line has room for. */
+const MOST_WINDOWS = 3;
+
+/** What is known of the services' limits, account by account, with bars where two lines have room for them. */
 function limitLines(accounts: readonly AccountStatus[], { columns, isColoured }: TopView): string[] {
-  const fullest = fullestWindow(accounts);
-  if (fullest === null) return [];
-  const { usedPercent } = fullest;
-  const tone = usedPercent >= 100 ? "failure" : usedPercent >= WARNING_PERCENT ? "warning" : "plain";
-  const parts = `limits used: ${toPrintable(summariseLimits(accounts))}`.split(BETWEEN_ACCOUNTS);
-  const lines: string[] = [];
-  for (const part of parts) {
-    const longer = `${lines.at(-1) ?? ""}${BETWEEN_ACCOUNTS}${part}`;
-    if (lines.length === 0 || widthOf(longer) > columns) lines.push(part);
-    else lines[lines.length - 1] = longer;
+  const used = usedWindows(accounts, MOST_WINDOWS);
+  if (used.length === 0) return [];
+  const withBars = layOutLimits(used, columns, isColoured, true);
+  const lines = withBars.length > LIMIT_LINES ? layOutLimits(used, columns, isColoured, false) : withBars;
+  return lines.slice(0, LIMIT_LINES);
+}
+
+/** A window is yellow where little is left of it, and red where nothing is. */
+function layOutLimits(
+  accounts: ReturnType<typeof usedWindows>,
+  columns: number,
+  isColoured: boolean,
+  hasBars: boolean,
+): string[] {
+  const lines: { plain: string; shown: string }[] = [];
+  for (const [at, { account, windows }] of accounts.entries()) {
+    const before = `${at === 0 ? "limits used: " : ""}${toPrintable(account)} `;
+    const plain = windows.map((one) => describeUsed(one, hasBars));
+    const shown = plain.map((text, place) => inTone(text, toneOfLimit(windows[place]), isColoured));
+    const part = { plain: before + plain.join(", "), shown: before + shown.join(", ") };
+    const cut = shorten(part.plain, columns);
+    const fitting = cut === part.plain ? part : { plain: cut, shown: cut };
+    const last = lines.at(-1);
+    if (last === undefined || widthOf(last.plain + BETWEEN_ACCOUNTS + part.plain) > columns)
+      lines.push(fitting);
+    else {
+      last.plain += BETWEEN_ACCOUNTS + part.plain;
+      last.shown += BETWEEN_ACCOUNTS + part.shown;
+    }
   }
-  return lines.slice(0, LIMIT_LINES).map((line) => inTone(shorten(line, columns), tone, isColoured));
+  return lines.map(({ shown }) => shown);
+}
+
+function describeUsed(window: UsedWindow, hasBars: boolean): string {
+  const text = toPrintable(summariseWindow(window));
+  return hasBars ? text.replace(/ (\S+)$/, ` ${drawPercent(window.usedPercent)} $1`) : text;
+}
+
+function toneOfLimit(window: UsedWindow | undefined): Tone {
+  const percent = window?.usedPercent ?? 0;
+  return percent >= 100 ? "failure" : percent >= WARNING_PERCENT ? "warning" : "plain";
 }
 
 /** A notice, wrapped: its end is the command to type. A small terminal has no room for it. */
@@ -157,8 +208,11 @@ function describeAll({ all, runningTotal }: TopState, columns: number): string {
   return lines.find((line) => line.length <= columns) ?? shorten(lines.at(-1) ?? "", columns);
 }
 
-function sortTools({ tools, sorting, filter }: TopState): ToolRow[] {
-  const rows = [...tools].filter(([tool]) => tool.includes(filter));
+function sortTools({ tools, all, sorting, filter }: TopState): ToolRow[] {
+  const shareOf = ({ spent }: Activity) => (all.spent === 0n ? 0 : Number((spent * 100n) / all.spent));
+  const rows = [...tools]
+    .filter(([tool]) => tool.includes(filter))
+    .map(([tool, activity]): ToolRow => [tool, activity, shareOf(activity)]);
   const byName = (one: ToolRow, other: ToolRow) => (one[0] < other[0] ? -1 : 1);
   const most = {
     cost: ([, one]: ToolRow, [, other]: ToolRow) =>

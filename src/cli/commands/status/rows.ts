@@ -27,7 +27,11 @@ export function upstreamRow(
   return { columns: UPSTREAM_COLUMNS, cells: [name, where, state] };
 }
 
-const GROUP_COLUMNS: readonly Column[] = [left(0, "cut"), { head: "", align: "left" }, left(1, "whole")];
+const GROUP_COLUMNS: readonly Column[] = [
+  left(0, "cut"),
+  { head: "", align: "left", order: 1 },
+  left(0, "whole"),
+];
 
 /** Returns a group's row: its name, its models and its tools. */
 export function groupRow({ name, models, tools }: DaemonStatus["groups"][number]): FactRow {
@@ -50,27 +54,33 @@ export function limitRow(account: string, window: WindowStatus, now: number): Fa
 
 const HOLD_COLUMNS = [left(0, "cut"), left(0, "whole"), left(0, "whole"), left(1, "whole")];
 
-/** Returns the row of what a brake keeps back, with what lets it pass below. `now` in ms since 1970. */
-export function holdRow(hold: LimitHold, now: number): FactRow {
+/**
+ * Returns the row of what a brake keeps back, with what lets it pass below. `now` in ms since 1970.
+ * @param isLast false where the next row has the same remedy, which is said once
+ */
+export function holdRow(hold: LimitHold, now: number, isLast = true): FactRow {
   const { account, leftPercent, keep, resetsAt, lift } = hold;
   const until = `until ${timeInTable(Date.parse(resetsAt), now)}`;
-  const share = `${Math.round(leftPercent * 10) / 10}% left, keeps ${keep}%`;
+  const share = `${Math.round(leftPercent * 10) / 10}% left, waits below ${keep}%`;
   return {
     columns: HOLD_COLUMNS,
     cells: [describeScope(hold), { text: until, tone: "warning" }, share, `${account} ${nameWindow(hold)}`],
-    below: [{ text: `to let it pass, type: ${lift}`, tone: "faint" }],
+    below: isLast ? [{ text: `to let it pass, type: ${lift}`, tone: "faint" }] : [],
   };
 }
 
 const KEY_COLUMNS: readonly Column[] = [
   left(0, "cut"),
-  left(0, "cut"),
   { head: "", align: "left" },
-  left(1, "whole"),
+  { head: "", align: "left" },
+  { head: "", align: "left", order: 1, long: "path" },
 ];
 
 /** Returns a key's row: its name, its upstream, its state, and where it is from. */
-export function keyRow({ name, upstream, state, source }: KeyStatus, times: string): FactRow {
+export function keyRow(
+  { name, upstream, state, source }: Pick<KeyStatus, "name" | "upstream" | "state" | "source">,
+  times: string,
+): FactRow {
   const tone = state === "present" || state === "not_asked" ? "plain" : "failure";
   const shown = `${state === "not_asked" ? "not asked yet" : state}${times}`;
   return { columns: KEY_COLUMNS, cells: [name, upstream, { text: shown, tone }, source] };

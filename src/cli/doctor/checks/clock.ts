@@ -6,6 +6,7 @@ import { parseRecord } from "../../../core/ledger/parse-record.ts";
 import { ledgerDirectory } from "../../../adapters/paths.ts";
 import type { Evidence } from "../evidence.ts";
 import { ok, warning, type Check } from "../../../check/check.ts";
+import { localTime } from "../../terminal/short-time.ts";
 
 /** A known time. The clock must not be earlier and, if it is a current time, not later either. */
 interface TimeReference {
@@ -51,7 +52,7 @@ export function findClockContradiction(now: number, references: readonly TimeRef
 }
 
 function formatTime(at: number): string {
-  return new Date(at).toISOString();
+  return localTime(new Date(at).toISOString());
 }
 
 /** The program cannot have been installed in the future. */

@@ -1,12 +1,15 @@
 import { access, constants, lstat, readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { freeBytes } from "../../../adapters/ledger-file.ts";
+import { freeBytes, readDayLines } from "../../../adapters/ledger-file.ts";
 import { letWrite } from "../../../adapters/open-up.ts";
 import { ledgerDirectory } from "../../../adapters/paths.ts";
 import { failure, ok, skipped, warning, type Check, type Finding } from "../../../check/check.ts";
-import { hasCode } from "../../../core/failure.ts";
-import { isMonthFileName, parseLedgerFileName } from "../../../core/ledger/day.ts";
+import { Failure, hasCode } from "../../../core/failure.ts";
+import { dayAt, isMonthFileName, parseLedgerFileName } from "../../../core/ledger/day.ts";
 import { NOTES_DIRECTORY } from "../../../core/ledger/note-file.ts";
+import { DayVerifier } from "../../../core/ledger/verify/day-verifier.ts";
+import { toPrintable } from "../../../core/text/printable.ts";
+import { attempt } from "../../attempt.ts";
 import { quoteForShell } from "../../../core/text/shell-words.ts";
 import { displayPath, pluralize } from "../../terminal/format.ts";
 import type { Evidence } from "../evidence.ts";
@@ -17,6 +20,10 @@ import {
   notesDirectoryFindings,
   type LedgerFileStats,
 } from "./ledger-permissions.ts";
+
+/** So many days are verified: all of a long ledger would take minutes. */
+const VERIFIED_DAYS = 7;
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 const MB = 1_000_000;
 const GB = 1_000 * MB;
@@ -51,11 +58,36 @@ export const ledgerCheck: Check<Evidence> = {
       ...ledgerDirectoryFindings(directory, await lstat(directory), self),
       ...((await exists(notes)) ? notesDirectoryFindings(notes, await lstat(notes), self) : []),
       ...ledgerFileFindings(directory, files, self),
+      ...(await lineFindings(directory, evidence)),
       ...space,
     ];
-    return findingsOrOk(findings, `${name}: ${summaryOf(files)}; ${formatBytes(free)} free`);
+    return findingsOrOk(
+      findings,
+      `${name}: ${summaryOf(files)}; no problem in the lines of the last ${VERIFIED_DAYS} days; ${formatBytes(free)} free`,
+    );
   },
 };
+
+/** Verifies the lines of the last days, as `ledger verify` does with all. What cannot be read has findings already. */
+async function lineFindings(directory: string, evidence: Evidence): Promise<Finding[]> {
+  let problems = 0;
+  let first: string | null = null;
+  const { failure: unread } = await attempt(Failure, async () => {
+    for (let ago = VERIFIED_DAYS - 1; ago >= 0; ago -= 1) {
+      const day = dayAt(evidence.now() - ago * DAY_MS);
+      const verifier = new DayVerifier(day, ({ file, line, kind, what }) => {
+        // A line that a crash cut off is no problem.
+        if (kind === "torn") return;
+        problems += 1;
+        first ??= `${file}:${line ?? ""}: ${what}`;
+      });
+      for await (const line of readDayLines(directory, day)) verifier.add(line);
+    }
+  });
+  if (unread !== null || problems === 0 || first === null) return [];
+  const what = `${pluralize(problems, "line")} of the last ${VERIFIED_DAYS} days ${problems === 1 ? "has" : "have"} a problem, the first is ${toPrintable(first)}`;
+  return [warning(what, commandFor(evidence, "ledger verify"))];
+}
 
 function findingsOrOk(findings: readonly Finding[], message: string): Finding[] {
   return findings.length > 0 ? [...findings] : [ok(message)];

@@ -23,7 +23,8 @@ export const usageCheck: Check<Evidence> = {
     const from = dayAt(evidence.now() - DAYS * DAY_MS);
     const { value: tools } = await attempt(Failure, () => unaskingTools(ledgerDirectory(config), from));
     if (tools === null) return [skipped('not checked: see "ledger"')];
-    if (tools.length === 0) return [ok(`every stream of the last ${DAYS} days reported its tokens`)];
+    if (tools.length === 0)
+      return [ok(`every whole stream of Chat Completions of the last ${DAYS} days reported its tokens`)];
     return tools.map(({ tool, userAgent, streams }) =>
       warning(
         `${pluralize(streams, "stream")} of ${tool} reported no usage in the last ${DAYS} days`,

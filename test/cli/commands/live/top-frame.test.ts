@@ -119,11 +119,11 @@ test("tools that do not fit are counted, and a running request says how long and
   );
 });
 
-test("a line says how much of the services' limits is used, in yellow from 80 % on; without any there is none", () => {
+test("a line says with bars how much of the services' limits is used, the fullest in yellow; without any there is none", () => {
   const view = { columns: 80, rows: 24, isColoured: true };
   assert.ok(
     renderTop(state({ limits: LIMITS }), view).includes(
-      "\u001b[33mlimits used: anthropic 5h 82%, 7d 31%\u001b[0m",
+      "limits used: anthropic \u001b[33m5h ████████░░ 82%\u001b[0m, 7d ███░░░░░░░ 31%",
     ),
   );
   assert.ok(!renderTop(state(), view).some((line) => line.includes("limits")));
@@ -163,4 +163,31 @@ test("names cannot control the terminal", () => {
     assert.ok(line.length <= 100);
     assert.doesNotMatch(line, /[\p{Cc}\p{Bidi_Control}]/u);
   }
+});
+
+test("the column that tools are sorted by is marked, and from 120 columns on each has its share of the cost", () => {
+  const head = (sorting: TopState["sorting"], columns: number) =>
+    renderTop(state({ sorting }), { columns, rows: 24, isColoured: false })[3] ?? "";
+  assert.match(head("cost", 80), /cost\/h↓$/);
+  assert.match(head("requests", 80), /requests\/h↓/);
+  assert.match(head("name", 80), /^tool↓ /);
+  assert.match(head("cost", 120), /cost\/h↓ {2}share$/);
+  const [, , , , first = ""] = renderTop(state(), { columns: 120, rows: 24, isColoured: false });
+  assert.match(first, / █+░*$/);
+});
+
+test("a name takes the room that is free before it is cut, and a long run has minutes", () => {
+  const long = describeRunning(
+    record(98, "a-tool-with-a-very-long-name", {
+      ts: new Date(NOW - 45 * 60_000).toISOString(),
+      duration_ms: 45 * 60_000,
+    }),
+  );
+  const lines = renderTop(state({ running: [long], runningTotal: 1 }), {
+    columns: 120,
+    rows: 24,
+    isColoured: false,
+  });
+  const row = lines.find((line) => line.includes("45 min")) ?? lines.join("\n");
+  assert.match(row, /^a-tool-with-a-very-long-name +claude-sonnet-5 /);
 });

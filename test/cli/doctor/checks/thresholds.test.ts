@@ -11,8 +11,11 @@ import {
 import { fixForeignFile } from "../../../../src/core/foreign-file.ts";
 import { isAtLeast } from "../../../../src/cli/doctor/checks/version.ts";
 import { scratchDirectory } from "../../../helpers/process/scratch-directory.ts";
+import { localTime } from "../../../../src/cli/terminal/short-time.ts";
 
 const MINUTE = 60_000;
+const local = (time: number) => localTime(new Date(time).toISOString());
+
 const NOW = Date.parse("2026-11-21T12:00:00Z");
 
 for (const [version, needed, expected] of [
@@ -50,7 +53,7 @@ test("a time over five minutes ahead contradicts the clock, a time over five min
   assert.deepEqual([contradicts(4, true), contradicts(6, true), contradicts(-6, true)], [false, true, true]);
   assert.equal(
     findClockContradiction(NOW, [{ at: NOW + 10 * MINUTE, what: "the answer", isCurrent: true }]),
-    "this clock says 2026-11-21T12:00:00.000Z, but the answer is from 2026-11-21T12:10:00.000Z",
+    `this clock says ${local(NOW)}, but the answer is from ${local(NOW + 10 * MINUTE)}`,
   );
 });
 

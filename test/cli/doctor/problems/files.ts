@@ -112,6 +112,22 @@ export const FILE_PROBLEMS: Problem[] = [
     ],
   },
   {
+    name: "lines of the last days contradict themselves",
+    build: (t) => {
+      return withLedger(t, (directory) => {
+        const ts = new Date().toISOString();
+        const text = `${JSON.stringify(usageRecord({ ts, bytes_in: -1 }))}\n{"v":1`;
+        writeFileSync(join(directory, `${ts.slice(0, 10)}.ndjson`), text, { mode: 0o600 });
+      });
+    },
+    finds: [
+      [
+        `warning ledger: 1 line of the last 7 days has a problem, the first is ${new Date().toISOString().slice(0, 10)}.ndjson:1: bytes_in is -1`,
+        "tollkeeper ledger verify",
+      ],
+    ],
+  },
+  {
     name: "streams of a tool reported no usage in the last days",
     build: (t) => {
       return withLedger(t, (directory) => {
@@ -129,6 +145,7 @@ export const FILE_PROBLEMS: Problem[] = [
             usage,
             route: "/chat/completions",
             user_agent: "curl/7.88.1",
+            ...(usage === "absent" && { tokens: null }),
           });
           const path = join(directory, `${ts.slice(0, 10)}.ndjson`);
           writeFileSync(path, `${JSON.stringify(record)}\n`, { mode: 0o600, flag: "a" });
