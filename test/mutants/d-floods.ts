@@ -43,7 +43,14 @@ export const FLOODS: readonly Mutant[] = [
     ...D8,
     without: "back-pressure from the client",
     file: "src/proxy/exchange/download.ts",
-    find: "this.#isBlocked = this.#queue?.hasRoom === false;",
+    find: "if (this.#hasRoom) this.read();",
+    replace: "this.read();",
+  },
+  {
+    ...D8,
+    without: "a pause as soon as the client does not keep up",
+    file: "src/proxy/exchange/download.ts",
+    find: "if (isBlocked) this.#incoming.pause();\n",
     replace: "",
   },
   {

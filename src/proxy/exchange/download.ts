@@ -11,7 +11,7 @@ import type { Exchange, ReadResponse } from "./exchange.ts";
 import { createResponseMeter, type ResponseMeter } from "./response-meter.ts";
 import type { Head, ResponseWriter } from "./response-writer.ts";
 import { SendQueue } from "./send-queue.ts";
-import type { SharedBuffer } from "./shared-buffer.ts";
+import { READ_BYTES, type SharedBuffer } from "./shared-buffer.ts";
 import { StreamingWriter } from "./streaming-writer.ts";
 import { CompressedError } from "./compressed-error.ts";
 import { readBedrockHeaders } from "../../core/usage/bedrock/headers.ts";
@@ -125,6 +125,7 @@ export class Download {
     onRecorded: (isWhole: boolean) => void,
   ): void {
     this.#isSettled = true;
+    this.#block(false);
     if (isWhole) this.#writer?.complete();
     const onRead = (reading: MeterReading) => {
       const isReallyWhole = isWhole && !this.#isSilentlyTruncated(reading);
@@ -182,9 +183,24 @@ export class Download {
     if (this.#isBlocked) this.#readIfRoom();
   }
 
+  /** Reads, unless the client has too much to take already. Stops the reading at once, not when more has come. */
   #readIfRoom(): void {
-    this.#isBlocked = this.#queue?.hasRoom === false;
-    if (!this.#isBlocked) this.read();
+    if (this.#hasRoom) this.read();
+    if (this.#isSettled) return;
+    const isBlocked = !this.#hasRoom;
+    if (isBlocked) this.#incoming.pause();
+    this.#block(isBlocked);
+  }
+
+  get #hasRoom(): boolean {
+    return this.#queue?.hasRoom !== false;
+  }
+
+  /** Counts what Node may still read while the client does not keep up. */
+  #block(isBlocked: boolean): void {
+    if (isBlocked === this.#isBlocked) return;
+    this.#isBlocked = isBlocked;
+    this.#options.buffer.resize(isBlocked ? 0 : READ_BYTES, isBlocked ? READ_BYTES : 0);
   }
 
   #take(bytes: Buffer): void {

@@ -1,5 +1,5 @@
 /** The most that one queue may hold, however much is free. */
-const MOST_BYTES = 1024 * 1024;
+const MOST_BYTES = 256 * 1024;
 
 /** The part of what is free that one queue may hold. A thousand stuck clients then leave a sixteenth of the buffer free. */
 const SHARE = 1 / 64;
@@ -11,7 +11,7 @@ const KEPT_SHARE = 1 / 8;
 export const CHUNK_OVERHEAD_BYTES = 1024;
 
 /** The most that one read of a socket returns, and so the most by which a queue grows at a time. */
-const READ_BYTES = 64 * 1024;
+export const READ_BYTES = 64 * 1024;
 
 /**
  * The memory for bytes that wait for a reader: a stuck client, a stuck upstream, a request whose key is being read.
@@ -20,8 +20,8 @@ const READ_BYTES = 64 * 1024;
  * a fixed share of what is free. A few may be long, many are short, some of the buffer is always free for the next, and a
  * client that reads is never held up, because its queue is empty.
  *
- * Sockets are read in pieces of up to 64 KiB, and for each connection one or two of them may come on top of the limit: the one
- * with which an upload reaches its share, or those that Node reads of a response although nothing takes them.
+ * Sockets are read in pieces of up to 64 KiB. An empty queue may always grow by one, so that the limit is exceeded where more clients
+ * are stuck than it has room for pieces. The one that Node still reads of a response after its reading was paused is counted, too.
  */
 export class SharedBuffer {
   #limitBytes: number;

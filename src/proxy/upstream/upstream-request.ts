@@ -162,8 +162,9 @@ export class UpstreamRequest implements ConnectionUser, ResponseSink {
   }
 
   onHead(head: ResponseHead): void {
-    this.#response = new IncomingResponse(head, () => {
-      if (!this.#isDetached) this.connection.socket.resume();
+    this.#response = new IncomingResponse(head, {
+      pause: () => void (this.#isDetached || this.connection.socket.pause()),
+      resume: () => void (this.#isDetached || this.connection.socket.resume()),
     });
     this.#events.onResponse(this.#response);
   }
@@ -185,7 +186,7 @@ export class UpstreamRequest implements ConnectionUser, ResponseSink {
       response.isComplete = true;
       this.#release();
     }
-    if (response.announce()) this.connection.socket.pause();
+    response.announce();
   }
 
   #send(body: Buffer | string, tail: string, onTaken: () => void): void {
