@@ -57,7 +57,7 @@ async function openUnsentResponse(t: TestContext): Promise<Unsent> {
     response.write(CHUNK.subarray(0, bytes));
     await waitUntilStill(() => gate.gate.bufferedBytes + response.writableLength);
   };
-  while (gate.gate.bufferedBytes === 0) await send(MIB / 4);
+  while (gate.gate.bufferedBytes === 0) await send(MIB / 16);
   await send(10);
   await send(10);
   response.end();
