@@ -135,22 +135,18 @@ test(
   },
 );
 
-test(
-  "a session counts its requests as its list does, and says how many failed besides",
-  { skip },
-  async (t) => {
-    const daemon = await startWithRecords(t, records());
-    const { page, problems } = await openChromium(t);
-    await page.goto(`${daemon.url}/#/sessions?since=7d&session=the-session`);
-    const cards = page.locator('.glance .card:has(h2:text-is("Requests"))');
-    await cards.first().waitFor();
-    const said = (await cards.allTextContents()).toSorted();
-    assert.deepEqual(said, ["Requests01 refused besides", "Requests11 failed besides"]);
-    assert.match((await page.textContent("h2.session")) ?? "", /claude-sonnet-5/);
-    assert.equal(await page.locator('.of-session [data-column="model"]').count(), 0);
-    assert.deepEqual(problems, []);
-  },
-);
+test("a session counts its requests as its list does, and says how they ended", { skip }, async (t) => {
+  const daemon = await startWithRecords(t, records());
+  const { page, problems } = await openChromium(t);
+  await page.goto(`${daemon.url}/#/sessions?since=7d&session=the-session`);
+  const cards = page.locator('.glance .card:has(h2:text-is("Requests"))');
+  await cards.first().waitFor();
+  const said = (await cards.allTextContents()).toSorted();
+  assert.deepEqual(said, ["Requests11 refused", "Requests21 completed, 1 failed"]);
+  assert.match((await page.textContent("h2.session")) ?? "", /claude-sonnet-5/);
+  assert.equal(await page.locator('.of-session [data-column="model"]').count(), 0);
+  assert.deepEqual(problems, []);
+});
 
 test("on a phone a notice is short, and the view of health has the rest", { skip }, async (t) => {
   const daemon = await startDaemon(t, {
@@ -161,7 +157,7 @@ test("on a phone a notice is short, and the view of health has the rest", { skip
   const { page, problems } = await openChromium(t, { viewport: { width: 390, height: 800 } });
   await (await post(daemon, "/t/codex/v1/messages", { model: "m", max_tokens: 5, messages: [] })).text();
   await page.goto(`${daemon.url}/#/requests`);
-  await page.click('.notices .failure a:text-is("Health ›")');
+  await page.click('.notices .failure a:text-is("Fix it in Health ›")');
   await page.waitForSelector(".verdict-line");
   assert.deepEqual(problems, []);
 });
