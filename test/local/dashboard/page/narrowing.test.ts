@@ -187,7 +187,7 @@ test("the sandbox is named once, with the way out of it", { skip }, async (t) =>
   assert.ok(Math.max(...tops) - Math.min(...tops) < 15, tops.join());
   await page.goto(`${daemon.url}/#/health`);
   await page.waitForSelector(
-    '.of-idle:has(h2:text-is("Budgets")) code:text-is("tollkeeper budget set --all --usd 20 --per day")',
+    '.of-idle:has(h2:text-is("Budgets")) code:has-text("tollkeeper budget set --all --usd 20 --per day")',
   );
   assert.deepEqual(problems, []);
 });
