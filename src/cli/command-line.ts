@@ -5,12 +5,15 @@ import { adoptTimeZone } from "../adapters/time-zone.ts";
 import { Failure, hasCode, messageOf } from "../core/failure.ts";
 import { findOptionFault } from "./command-line/check-options.ts";
 import { examplesOf, findCommandPath } from "./command-line/examples.ts";
+import { layOutCommandHelp } from "./command-line/command-help.ts";
 import { explainWrongUsage, findUnknownCommand } from "./command-line/explain-wrong-usage.ts";
 import { renderGeneralHelp } from "./command-line/general-help.ts";
 import { holdsKey, keyAsArgument } from "./command-line/key-as-argument.ts";
 import { useConfigFile } from "./config-in-use.ts";
 import { refuseForeignHome } from "./refuse-foreign-home.ts";
-import { EXIT, note, print, printFailure, printStyled } from "./terminal/console.ts";
+import { EXIT, hasColours, note, print, printFailure, printStyled } from "./terminal/console.ts";
+import { withProgramName } from "./terminal/program-name.ts";
+import { inTone } from "./terminal/styles.ts";
 
 export type { ArgumentsCamelCase, Argv } from "yargs";
 
@@ -71,8 +74,9 @@ export async function runCommandLine(
   if (asksForHelp(words)) {
     // Help is about every configuration.
     useConfigFile(undefined);
-    if (findCommandPath(words) === "") return printStyled(renderGeneralHelp(groups, helpWidth()));
-    return print(await renderHelp(await createProgram(words, commands), words));
+    if (findCommandPath(words) === "")
+      return printStyled(renderGeneralHelp(groups, helpWidth(), hasColours()));
+    return printStyled(await renderHelp(await createProgram(words, commands), words));
   }
   await (await createProgram(words, commands)).parseAsync();
 }
@@ -106,11 +110,12 @@ function printShortHelp(): void {
 }
 
 async function renderHelp(program: Argv<object>, words: readonly string[]): Promise<string> {
-  const help = await program.getHelp();
+  const help = withProgramName(await program.getHelp());
+  const laidOut = layOutCommandHelp(help, helpWidth(), hasColours());
   const examples = examplesOf(findCommandPath(words));
-  return examples.length === 0
-    ? help
-    : `${help}\n\nExamples:\n${examples.map((line) => `  ${line}`).join("\n")}`;
+  if (examples.length === 0) return laidOut;
+  const lines = examples.map((line) => withProgramName(`  ${line}`));
+  return [laidOut, "", inTone("Examples:", "strong", hasColours()), ...lines].join("\n");
 }
 
 async function createProgram(
@@ -134,7 +139,7 @@ async function createProgram(
       .option("help", { alias: "h", type: "boolean", global: true, describe: "Show help" })
       .demandCommand(1)
       .strict()
-      .wrap(helpWidth())
+      .wrap(null)
       .check((argv, options) => {
         const fault = findOptionFault(words, argv, options as never);
         if (fault !== null) return fault;

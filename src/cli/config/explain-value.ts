@@ -22,6 +22,7 @@ import { findNearest } from "../../core/text/did-you-mean.ts";
 import { homeDirectory } from "../../adapters/paths.ts";
 import { toPrintable } from "../../core/text/printable.ts";
 import { displayPath, labelledLine } from "../terminal/format.ts";
+import { wrapWords } from "../terminal/wrap.ts";
 import { layOutTable, type Column } from "../terminal/table.ts";
 import { WrongUsage } from "../wrong-usage.ts";
 import { parsePath, unknownPath } from "./parse-path.ts";
@@ -144,28 +145,50 @@ export function formatSettingLine({ key, value, places, locked, overruled }: Exp
   return `${key} = ${JSON.stringify(value)} (${parts.join(", ")})`;
 }
 
-const COLUMNS: readonly Column[] = [
-  { head: "setting", align: "left", long: "whole" },
-  { head: "value", align: "left", long: "cut" },
-  { head: "from", align: "left", long: "path", order: 1 },
-];
+const SETTING: Column = { head: "setting", align: "left", long: "cut" };
+const VALUE: Column = { head: "value", align: "left", long: "cut" };
 
-/** Renders the settings of a list for a terminal: a long value is cut, and a path has its end. */
+/** A narrower terminal has values below their settings, whole. */
+const NARROW = 80;
+
+/** Renders the settings of a list for a terminal. A file that all of them are in is named once, and then only lines. */
 export function renderSettings(
   settings: readonly ExplainedSetting[],
   width: number,
   isColoured: boolean,
 ): string {
-  const rows = settings.map(({ key, value, places, locked, overruled }) => [
-    toPrintable(key),
-    toPrintable(JSON.stringify(value)),
-    [
+  const files = new Set(settings.flatMap(({ places }) => places.map(({ file }) => file)));
+  const [only] = files;
+  const isOne = files.size === 1 && only !== undefined;
+  const from: Column = { head: isOne ? "line" : "from", align: "left", long: "path", order: 1 };
+  const rows = settings.map(({ key, value, places, locked, overruled }) => ({
+    key: toPrintable(key),
+    value: toPrintable(JSON.stringify(value)),
+    from: [
       ...(locked ? ["locked"] : []),
       ...(overruled === null ? [] : ["not used"]),
-      ...(places.length === 0 ? ["the default"] : places.map(formatShortPlace)),
+      ...(places.length === 0
+        ? ["the default"]
+        : places.map((place) => (isOne ? String(place.line ?? "") : formatShortPlace(place)))),
     ].join(", "),
-  ]);
-  return layOutTable(COLUMNS, rows, { width, isColoured }).text;
+  }));
+  const view = { width, isColoured };
+  const { text } =
+    width < NARROW
+      ? layOutTable(
+          [SETTING, from],
+          rows.map((row) => [row.key, row.from]),
+          view,
+          rows.map((row) => [row.value]),
+        )
+      : layOutTable(
+          [SETTING, VALUE, from],
+          rows.map((row) => [row.key, row.value, row.from]),
+          view,
+        );
+  if (!isOne) return text;
+  const title = wrapWords(`Set in ${toPrintable(displayPath(only, homeDirectory()))}:`, width);
+  return `${title}\n\n${text}`;
 }
 
 function formatShortPlace(place: Place): string {

@@ -188,7 +188,7 @@ const COLUMNS: readonly Column[] = [
   { head: "installed", align: "left", long: "whole" },
   { head: "connected", align: "left" },
   { head: "settings", align: "left", long: "whole", order: 1 },
-  { head: "tried", align: "left", long: "cut", order: 2 },
+  { head: "tested with", align: "left", long: "cut", order: 2 },
 ];
 
 /**
@@ -205,8 +205,8 @@ export function renderTools(tools: readonly ListedTool[], port: number | null, c
     connections
       .map((connection) => formatConnection(connection, port, home, describeKeyPayers(config, facts.tool)))
       .join("; ") || "no",
-    scopes.join(", ") || (isRunnable ? "none; use tollkeeper run" : "none; by hand"),
-    facts.tried ?? "not tried here",
+    scopes.join(", ") || (isRunnable ? "use tollkeeper run" : "by hand"),
+    facts.tried ?? "not tested",
   ]);
   // What is on this machine stands out.
   const shown = rows.map((row, at) => {

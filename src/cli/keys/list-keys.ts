@@ -101,18 +101,24 @@ const COLUMNS: readonly Column[] = [
   { head: "origin", align: "left", long: "whole", order: 4 },
   { head: "source", align: "left", long: "path", order: 3 },
   { head: "state", align: "left", long: "whole" },
-  { head: "used by", align: "left", long: "cut", order: 2 },
+  { head: "used by", align: "left", order: 2 },
 ];
+
+/** Most keys are for all tools, which need no names then. */
+function describeUsers({ usedBy }: ListedKey, everyTool: number): string {
+  return usedBy.length > 2 && usedBy.length === everyTool ? `all ${usedBy.length} tools` : usedBy.join(", ");
+}
 
 /** Renders the keys as a table, followed by each distinct problem. */
 function renderKeys(keys: readonly ListedKey[]): string[] {
+  const everyTool = new Set(keys.flatMap(({ usedBy }) => usedBy)).size;
   const rows = keys.map((key) => [
     key.name,
     key.upstream ?? "none",
     key.origin,
     key.source,
     key.state,
-    key.usedBy.join(", "),
+    describeUsers(key, everyTool),
   ]);
   const problems = keys.flatMap(({ problem }) => (problem === null ? [] : [problem]));
   const lines = problems.flatMap(({ message, hint }) => (hint === null ? [message] : [message, `  ${hint}`]));

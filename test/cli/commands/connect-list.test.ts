@@ -39,8 +39,8 @@ test("connect --list shows every tool, installed, connected and tried or not", a
   const { code, stdout } = await run("connect", "--list");
   assert.equal(code, 0);
   assert.equal(stdout.trimEnd().split("\n").length, 1 + CONNECTABLE_TOOLS.length);
-  assert.match(stdout, /^tool +name +installed +connected +settings +tried$/m);
-  assert.match(stdout, /^Cursor +cursor +no +no +none; by hand +not tried here$/m);
+  assert.match(stdout, /^tool +name +installed +connected +settings +tested with$/m);
+  assert.match(stdout, /^Cursor +cursor +no +no +by hand +not tested$/m);
   const { isInstalled, connections } = (await claude()) ?? {};
   assert.deepEqual([isInstalled, connections], [true, []]);
 });

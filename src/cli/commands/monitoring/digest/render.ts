@@ -144,7 +144,7 @@ function describeFindings({ outOfLine, usual, span }: Digest, projects: Projects
     return [
       usual === null
         ? "Too little is recorded before it to say what is out of line."
-        : "Nothing is out of line.",
+        : "No unusual session or request.",
     ];
   const shown = outOfLine.slice(0, MOST_FINDINGS);
   const lines = shown.map((finding) => `- ${describeFinding(finding, projects, span === "week")}`);

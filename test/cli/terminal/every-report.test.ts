@@ -1,0 +1,195 @@
+// Further reports at every width, with random names: no line is wider than the terminal, but a command that is to be copied.
+import * as fc from "fast-check";
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { stripVTControlCharacters } from "node:util";
+import { layOutCommandHelp } from "../../../src/cli/command-line/command-help.ts";
+import { renderGeneralHelp } from "../../../src/cli/command-line/general-help.ts";
+import { renderFindings, renderProblems } from "../../../src/cli/commands/doctor.ts";
+import {
+  OTHER_COLUMNS,
+  ROUTE_COLUMNS,
+  routeRows,
+  summariseRoutes,
+} from "../../../src/cli/commands/route/summary.ts";
+import { formatBrakes, formatGroups } from "../../../src/cli/commands/rules/format-rules.ts";
+import { renderSettings } from "../../../src/cli/config/explain-value.ts";
+import { layOutProse } from "../../../src/cli/terminal/prose.ts";
+import { formatTable } from "../../../src/cli/terminal/table.ts";
+import { widthOf } from "../../../src/cli/terminal/width.ts";
+import { programName } from "../../../src/adapters/program.ts";
+import { checkConfig } from "../../../src/core/config/config.ts";
+
+const NOW = Date.parse("2026-11-24T12:00:00Z");
+const WIDTHS = [60, 61, 66, 71, 72, 79, 80, 90, 99, 100, 119, 120, 160, 200, 240];
+const RUNS = { numRuns: 25, endOnFailure: true };
+
+const word = (most: number) => fc.stringMatching(new RegExp(`^[a-z][a-z0-9-]{0,${most - 1}}$`));
+const sentence = fc.array(word(14), { minLength: 1, maxLength: 24 }).map((words) => words.join(" "));
+const path = fc
+  .array(word(16), { minLength: 1, maxLength: 6 })
+  .map((parts) => `/home/ada/${parts.join("/")}`);
+
+function assertFits(text: string, width: number): void {
+  for (const line of stripVTControlCharacters(text).split("\n"))
+    assert.ok(
+      widthOf(line) <= width || /^ *(?:-> )?(?:tollkeeper|node \S+) /.test(line),
+      `${width}: ${line}`,
+    );
+}
+
+const view = (width: number) => ({ width, isColoured: true });
+
+test("brakes and groups", () => {
+  const brake = fc.record({
+    kind: fc.constantFrom("tool", "group"),
+    name: word(30),
+    requestsPerMinute: fc.option(fc.integer({ min: 1, max: 9_999 })),
+    concurrent: fc.option(fc.integer({ min: 1, max: 99 })),
+    same: fc.option(
+      fc.record({ times: fc.integer({ min: 1, max: 99 }), minutes: fc.integer({ min: 1, max: 99 }) }),
+    ),
+    keep: fc.option(fc.integer({ min: 1, max: 99 })),
+  });
+  fc.assert(
+    fc.property(
+      fc.array(brake, { minLength: 1, maxLength: 5 }),
+      fc.array(word(24), { maxLength: 6 }),
+      (brakes, models) => {
+        const holds = brakes.map(({ kind, name }) => ({
+          kind,
+          name,
+          keep: 10,
+          lift: `tollkeeper brake remove ${name}`,
+          account: "anthropic",
+          window: "5h",
+          leftPercent: 4,
+          resetsAt: new Date(NOW + 3_600_000).toISOString(),
+        }));
+        const checked = checkConfig(
+          { groups: { small: models.length === 0 ? {} : { models } } },
+          "/home/ada",
+        );
+        assert.ok(checked.ok);
+        const { config } = checked;
+        for (const width of WIDTHS) {
+          assertFits(formatBrakes(brakes, holds, NOW, view(width)), width);
+          assertFits(formatGroups(config, Object.values(config.groups), view(width)), width);
+        }
+      },
+    ),
+    RUNS,
+  );
+});
+
+test("doctor, with and without what is well", () => {
+  const finding = fc
+    .record({
+      id: word(12),
+      title: word(15),
+      verdict: fc.constantFrom("ok" as const, "warning" as const, "failure" as const, "skipped" as const),
+      message: sentence,
+      advice: sentence,
+    })
+    .map(({ advice, ...rest }) => ({
+      ...rest,
+      fix: rest.verdict === "ok" || rest.verdict === "skipped" ? null : `${advice}: tollkeeper ${rest.id}`,
+    }));
+  fc.assert(
+    fc.property(fc.array(finding, { minLength: 1, maxLength: 12 }), (findings) => {
+      for (const width of WIDTHS) {
+        assertFits(renderFindings(findings, true, width), width);
+        const text = renderProblems(findings, true, width);
+        assertFits(text, width);
+        for (const { verdict, title } of findings)
+          if (verdict === "failure") assert.ok(stripVTControlCharacters(text).includes(title), text);
+      }
+    }),
+    RUNS,
+  );
+});
+
+test("route says every upstream, each reason once", () => {
+  const choice = fc.record({
+    upstream: word(24),
+    baseUrl: fc.constant("https://example.com/v1"),
+    key: fc.option(word(12)),
+    isChosen: fc.boolean(),
+    reason: fc.oneof(fc.constant("it has no such route"), sentence),
+    credential: fc.constantFrom("key" as const, "client" as const),
+  });
+  const model = word(40);
+  fc.assert(
+    fc.property(fc.array(choice, { minLength: 1, maxLength: 5 }), model, (choices, name) => {
+      const routes = (["messages", "responses", "chat"] as const).map((api) => ({
+        request: { tool: null, api, model: name },
+        alias: null,
+        group: null,
+        choices,
+      }));
+      const { answers, others } = summariseRoutes(routes);
+      for (const width of WIDTHS) {
+        assertFits(layOutProse(answers, width), Math.max(width, widthOf(name)));
+        assertFits(formatTable(OTHER_COLUMNS, others, true, width), width);
+        assertFits(formatTable(ROUTE_COLUMNS, routeRows(routes), true, width), width);
+      }
+      assert.ok(answers.length <= 2, answers.join("\n"));
+    }),
+    RUNS,
+  );
+});
+
+test("config explain", () => {
+  const setting = fc.record({
+    key: fc.array(word(14), { minLength: 1, maxLength: 3 }).map((parts) => parts.join(".")),
+    value: fc.array(word(12), { maxLength: 6 }),
+    places: fc.array(fc.record({ file: path, line: fc.option(fc.nat(999)) }), { maxLength: 2 }),
+    locked: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(fc.array(setting, { minLength: 1, maxLength: 6 }), fc.boolean(), (settings, isOneFile) => {
+      const shown = settings.map(({ places, ...one }) => ({
+        ...one,
+        places: isOneFile ? [{ file: "/home/ada/config.jsonc", line: 3 }] : places,
+        source: "user",
+        overruled: null,
+        default: null,
+        description: null,
+      }));
+      for (const width of WIDTHS) {
+        const text = renderSettings(shown, width, true);
+        assertFits(text, Math.max(width, width < 80 ? 90 : width));
+        if (isOneFile) assert.equal(text.split("config.jsonc").length, 2);
+      }
+    }),
+    RUNS,
+  );
+});
+
+test("help, of the program and of a command", () => {
+  const entry = fc.record({ usage: word(24), describe: sentence });
+  fc.assert(
+    fc.property(fc.array(entry, { minLength: 1, maxLength: 5 }), (commands) => {
+      const help = [
+        "tollkeeper usage",
+        "",
+        "Options:",
+        ...commands.map(
+          ({ usage, describe }) =>
+            `      --${usage}  ${describe}  [array] [choices: "one", "two"] [default: "30d"]`,
+        ),
+      ].join("\n");
+      for (const width of WIDTHS) {
+        const general = renderGeneralHelp([{ title: "Some", commands }], width, true).split("\n");
+        // Commands are as long as the program's name.
+        if (width < 72) assertFits(general.filter((line) => !line.includes(programName())).join("\n"), width);
+        const text = layOutCommandHelp(help, width, true);
+        assertFits(text, width);
+        assert.ok(text.includes("\u001b[1mOptions:\u001b[0m"));
+        assert.doesNotMatch(text, /\[array\]|choices/);
+        assert.match(text.replaceAll(/\s+/g, " "), /; one of: one, two; default: 30d/);
+      }
+    }),
+    RUNS,
+  );
+});
