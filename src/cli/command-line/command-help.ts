@@ -35,6 +35,6 @@ function describe(text: string): string {
   const parts = [...tags.matchAll(/\[([^\]]*)\]/g)]
     .map(([, tag = ""]) => tag)
     .filter((tag) => !UNSAID.test(tag) && !(tag.startsWith("default:") && said.includes("default:")))
-    .map((tag) => tag.replace(/^choices:/, "one of").replaceAll('"', ""));
+    .map((tag) => tag.replace(/^choices:/, "one of:").replaceAll('"', ""));
   return [said, ...parts].filter((part) => part !== "").join("; ");
 }
