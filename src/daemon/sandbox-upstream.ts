@@ -8,8 +8,14 @@ import type { Sandbox } from "../sandbox/server.ts";
 
 const KEY_NAME = "sandbox";
 
-/** What is served without being named, and Google's API. */
-const SANDBOX_APIS: Config["upstreams"][string]["apis"] = [...SHARED_APIS, "gemini", "audio", "files"];
+/** What is served without being named, and the APIs of Google and Amazon Bedrock. */
+const SANDBOX_APIS: Config["upstreams"][string]["apis"] = [
+  ...SHARED_APIS,
+  "gemini",
+  "bedrock",
+  "audio",
+  "files",
+];
 
 /** Keeps the groups of tools, so that they can be tried. Their keys are not for the sandbox. */
 function withoutOwnKeys(config: Config): Config {

@@ -31,10 +31,15 @@ export interface RouteState {
 }
 
 /**
- * A successful response: a JSON body, other bytes with their type, or the events of a stream, each in its form on the wire, when
- * the request asked for one. `billed` is absent if it is free. `headers` are those of its own.
+ * A successful response: a JSON body, other bytes with their type, or the events or binary frames of a stream, each in its form on the
+ * wire, when the request asked for one. `billed` is absent if it is free. `headers` are those of its own.
  */
-export type ApiResponse = ({ body: JsonObject } | { events: string[] } | { bytes: Buffer; type: string }) & {
+export type ApiResponse = (
+  | { body: JsonObject }
+  | { events: string[] }
+  | { frames: readonly Buffer[]; type: string }
+  | { bytes: Buffer; type: string }
+) & {
   billed?: BilledTokens;
   headers?: Readonly<Record<string, string>>;
 };

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../core/json.ts";
 
 /** The services whose errors, headers and lists of models the sandbox imitates. */
-export type Vendor = "anthropic" | "openai" | "openrouter" | "ollama" | "google";
+export type Vendor = "anthropic" | "openai" | "openrouter" | "ollama" | "google" | "bedrock";
 
 /** Statuses whose responses carry `retry-after`, of one second unless a switch says otherwise. */
 const RETRYABLE_STATUSES: readonly number[] = [429, 503, 529];
@@ -27,6 +27,20 @@ const GOOGLE_STATUSES: Readonly<Record<number, string>> = {
   503: "UNAVAILABLE",
   504: "DEADLINE_EXCEEDED",
 };
+
+/** AWS's names of errors at Amazon Bedrock by status (docs/wire.md section 14). */
+const BEDROCK_TYPES: Readonly<Record<number, string>> = {
+  403: "AccessDeniedException",
+  404: "UnknownOperationException",
+  408: "ModelTimeoutException",
+  429: "ThrottlingException",
+  503: "ServiceUnavailableException",
+};
+
+/** Returns the name that Amazon Bedrock gives an error with `status`. */
+export function bedrockErrorType(status: number): string {
+  return BEDROCK_TYPES[status] ?? (status < 500 ? "ValidationException" : "InternalServerException");
+}
 
 /** An error response, independent of the vendor. */
 export class ApiError extends Error {
@@ -75,6 +89,8 @@ export function errorBody(vendor: Vendor, error: ApiError, requestId: string): J
       const details = code === null ? {} : { details: [{ reason: code, domain: "googleapis.com" }] };
       return { error: { code: status, message, status: GOOGLE_STATUSES[status] ?? "UNKNOWN", ...details } };
     }
+    case "bedrock":
+      return { message };
     case "ollama":
       return { error: { message, type: ollamaErrorType(status), param: null, code: null } };
   }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 import type { ApiRequest, ApiResponse, Call, SandboxState } from "./api.ts";
-import { ApiError, errorBody } from "./errors.ts";
+import { ApiError, bedrockErrorType, errorBody } from "./errors.ts";
 import { readUploadStep } from "./gemini/files.ts";
 import { readFormOrJson, readJsonBody, readUpload } from "./http/request-body.ts";
 import { buildResponseHeaders } from "./http/response-headers.ts";
@@ -76,6 +76,7 @@ async function respond(call: Call, pending: PendingResponse, state: SandboxState
   if (switches.hang) await keepSilent(pending);
   else if (switches.reset && switches.cutAfter === null) resetUnanswered(pending);
   else if ("events" in result) await sendEvents(pending, result.events);
+  else if ("frames" in result) await sendEvents(pending, result.frames, result.type);
   else {
     const whole = { ...pending, headers: { ...pending.headers, ...result.headers } };
     if ("bytes" in result) sendBytes(whole, 200, result.bytes, result.type);
@@ -137,6 +138,9 @@ function sendError(pending: PendingResponse, { vendor, requestId }: Call, thrown
   const isOwn = thrown instanceof ApiError;
   const error = isOwn ? thrown : new ApiError(500, `the sandbox failed: ${String(thrown)}`);
   const retryAfter = switches.retryAfter !== null && { "retry-after": String(switches.retryAfter) };
-  const headers = { ...pending.headers, ...error.headers, ...retryAfter };
-  sendJson({ ...pending, headers }, error.status, errorBody(vendor, error, requestId));
+  // AWS knows no 401.
+  const status = vendor === "bedrock" && error.status === 401 ? 403 : error.status;
+  const type = vendor === "bedrock" && { "x-amzn-errortype": bedrockErrorType(status) };
+  const headers = { ...pending.headers, ...error.headers, ...type, ...retryAfter };
+  sendJson({ ...pending, headers }, status, errorBody(vendor, error, requestId));
 }

@@ -43,7 +43,8 @@ export function countMessageTokens(call: ApiRequest): ApiResponse {
   return { body: { input_tokens: countInput(request.parts) } };
 }
 
-function billTokens(input: BilledInput, completion: Completion): BilledTokens {
+/** Returns what a completion costs, in the terms of the sandbox's books. */
+export function billTokens(input: BilledInput, completion: Completion): BilledTokens {
   return {
     input_uncached: input.uncached,
     cache_read: input.read,

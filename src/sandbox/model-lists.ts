@@ -42,6 +42,13 @@ export const GEMINI_MODELS: readonly string[] = [
   "gemini-2.5-flash-lite",
   "gemini-embedding-2",
 ];
+/** Those of Amazon Bedrock, which has no list: inference profiles, and the models of their maker. */
+export const BEDROCK_MODELS: readonly string[] = ["", "us.", "eu.", "global."].flatMap((region) => [
+  `${region}anthropic.claude-sonnet-4-6`,
+  `${region}anthropic.claude-sonnet-4-5-20250929-v1:0`,
+  `${region}anthropic.claude-haiku-4-5-20251001-v1:0`,
+  `${region}amazon.nova-lite-v1:0`,
+]);
 /** For images, speech and transcripts. */
 export const MEDIA_MODELS: readonly string[] = [
   "gpt-image-1",

@@ -1,7 +1,7 @@
 import type { ApiRequest, ApiResponse } from "./api.ts";
 import { ApiError } from "./errors.ts";
 import { pickObjects } from "./json.ts";
-import { GEMINI_MODELS, listForCodex } from "./model-lists.ts";
+import { BEDROCK_MODELS, GEMINI_MODELS, listForCodex } from "./model-lists.ts";
 
 /** The version of the list that Codex gets. */
 const ETAG = 'W/"sandbox-1"';
@@ -24,7 +24,8 @@ export function fetchModel(call: ApiRequest): ApiResponse {
 
 /** Requires that the key may use `model`. @throws ApiError with the status, message and code of the vendor */
 export function requireModel({ models, vendor }: ApiRequest, model: string): void {
-  if ((vendor === "google" ? GEMINI_MODELS : models).includes(model)) return;
+  const own = vendor === "bedrock" ? BEDROCK_MODELS : models;
+  if ((vendor === "google" ? GEMINI_MODELS : own).includes(model)) return;
   switch (vendor) {
     case "anthropic":
       throw new ApiError(404, `model: ${model}`);
@@ -32,6 +33,8 @@ export function requireModel({ models, vendor }: ApiRequest, model: string): voi
       throw new ApiError(400, `${model} is not a valid model ID`);
     case "ollama":
       throw new ApiError(404, `model '${model}' not found`);
+    case "bedrock":
+      throw new ApiError(400, "The provided model identifier is invalid.");
     case "google":
       throw new ApiError(404, `models/${model} is not found for API version v1beta.`);
     case "openai": {

@@ -1,3 +1,4 @@
+import { BEDROCK_ACTIONS, bedrockRoute } from "../core/http/bedrock/model-path.ts";
 import type { Vendor } from "./errors.ts";
 import { DEFAULT_KEYS, type AuthScheme, type SandboxKey } from "./keys.ts";
 import {
@@ -109,6 +110,9 @@ const VERTEX_ROUTES = routesWith("bearer", [
   "/v1beta/models/count-tokens:rawPredict",
 ]);
 
+/** Amazon Bedrock, with an API key. */
+const BEDROCK_ROUTES = routesWith("bearer", BEDROCK_ACTIONS.map(bedrockRoute));
+
 /** Everything at once, for trying tollkeeper with any tool and one upstream. */
 export const GENERAL_PROFILE: Profile = {
   basePath: "/v1",
@@ -128,6 +132,7 @@ export const GENERAL_PROFILE: Profile = {
     ...MESSAGE_BATCHES,
     ...GEMINI_ROUTES,
     ...VERTEX_ROUTES,
+    ...BEDROCK_ROUTES,
   },
   vendor: "openai",
   messagesVendor: "anthropic",

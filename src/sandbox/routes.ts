@@ -1,5 +1,7 @@
 import { GOOGLE_COUNT, readGooglePath } from "../core/http/gemini/google-path.ts";
+import { bedrockRoute, isLikeBedrock, readBedrockPath } from "../core/http/bedrock/model-path.ts";
 import type { ApiRequest, ApiResponse, RouteState } from "./api.ts";
+import { converse, countBedrockTokens, invoke } from "./bedrock/actions.ts";
 import { cancelBatch, createBatch, fetchBatch, listBatches } from "./batches.ts";
 import {
   cancelMessageBatch,
@@ -143,6 +145,11 @@ const HANDLERS: readonly Handler[] = [
   { method: "POST", path: RAW, handle: predictRaw },
   { method: "POST", path: STREAM_RAW, handle: predictRaw },
   { method: "POST", path: GOOGLE_COUNT, handle: countMessageTokens },
+  { method: "POST", path: bedrockRoute("converse"), handle: converse },
+  { method: "POST", path: bedrockRoute("converse-stream"), handle: converse },
+  { method: "POST", path: bedrockRoute("invoke"), handle: invoke },
+  { method: "POST", path: bedrockRoute("invoke-with-response-stream"), handle: invoke },
+  { method: "POST", path: bedrockRoute("count-tokens"), handle: countBedrockTokens },
   { method: "POST", path: "/v1beta/models/{id}:predict", handle: predict },
   { method: "POST", path: "/v1beta/models/{id}:predictLongRunning", handle: predictLater },
   { method: "GET", path: "/v1beta/operations/{id}", handle: fetchOperation },
@@ -171,6 +178,7 @@ export function classifyPath(
   speaksMessages: boolean,
 ): Vendor {
   if (speaksMessages && isShared(path, basePath)) return messagesVendor;
+  if (isLikeBedrock(path)) return "bedrock";
   const google = googleRoute(path, basePath);
   if (google !== null) return google.toLowerCase().endsWith("rawpredict") ? messagesVendor : "google";
   return path.startsWith(`${basePath}/messages`) ? messagesVendor : vendor;
@@ -184,7 +192,9 @@ function isShared(path: string, basePath: string): boolean {
 /** Returns the route of a request. @throws ApiError 404 for an unknown path, 405 with `allow` for a wrong method */
 export function findRoute(method: string, path: string, { basePath, routes }: Profile): Route {
   const own = path.startsWith(`${basePath}/`) ? nameRoute(path.slice(basePath.length), routes) : null;
-  const routePath = googleRoute(path, basePath) ?? own;
+  const asked = readBedrockPath(path)?.action;
+  const named = asked === undefined ? googleRoute(path, basePath) : bedrockRoute(asked);
+  const routePath = named ?? own;
   const scheme = routePath === null ? undefined : routes[routePath];
   const handlers = HANDLERS.filter((candidate) => candidate.path === routePath);
   if (handlers.length === 0 || scheme === undefined)

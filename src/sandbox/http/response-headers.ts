@@ -17,6 +17,8 @@ function vendorHeaders(vendor: Vendor, requestId: string): Record<string, string
       return openaiHeaders(requestId);
     case "openrouter":
       return { "x-generation-id": requestId };
+    case "bedrock":
+      return { "x-amzn-requestid": requestId };
     case "google":
     case "ollama":
       return {};

@@ -34,17 +34,21 @@ export function sendBytes(pending: PendingResponse, status: number, body: Buffer
   }
 }
 
-/** Sends an event stream, each event in a separate write. @throws AbortError when the client disconnects before its end */
-export async function sendEvents(pending: PendingResponse, events: readonly string[]): Promise<void> {
+/**
+ * Sends a stream, each of its events or frames in a separate write. Only events have lines and comments.
+ * @throws AbortError when the client disconnects before its end
+ */
+export async function sendEvents(
+  pending: PendingResponse,
+  events: readonly (string | Buffer)[],
+  type = "text/event-stream; charset=utf-8",
+): Promise<void> {
   const { response, switches, clientGone } = pending;
-  writeHead(pending, 200, {
-    "content-type": "text/event-stream; charset=utf-8",
-    "cache-control": "no-cache",
-  });
+  writeHead(pending, 200, { "content-type": type, "cache-control": "no-cache" });
   response.flushHeaders();
   const writer = switches.gzip ? gzipWriter(response) : plainWriter(response, clientGone);
   for (const event of events.slice(0, switches.cutAfter ?? events.length)) {
-    await writer.write(decorate(event, switches));
+    await writer.write(typeof event === "string" ? decorate(event, switches) : event);
     if (switches.paceMs > 0) await wait(switches.paceMs, undefined, { signal: clientGone });
   }
   if (switches.cutAfter === null) writer.end();
@@ -83,14 +87,14 @@ function closeAbruptly({ response, switches }: PendingResponse): void {
 }
 
 interface EventWriter {
-  write(text: string): Promise<void>;
+  write(event: string | Buffer): Promise<void>;
   end(): void;
 }
 
 function plainWriter(response: ServerResponse, gone: AbortSignal): EventWriter {
   return {
-    async write(text) {
-      if (!response.write(text)) await once(response, "drain", { signal: gone });
+    async write(event) {
+      if (!response.write(event)) await once(response, "drain", { signal: gone });
     },
     end: () => response.end(),
   };
@@ -102,8 +106,8 @@ function gzipWriter(response: ServerResponse): EventWriter {
   gzip.on("data", (bytes: Buffer) => response.write(bytes));
   gzip.on("end", () => response.end());
   return {
-    write(text) {
-      gzip.write(text);
+    write(event) {
+      gzip.write(event);
       return new Promise((resolve) => gzip.flush(constants.Z_SYNC_FLUSH, () => resolve()));
     },
     end: () => gzip.end(),
