@@ -2,6 +2,8 @@ import type { Mutant } from "./mutant.ts";
 
 const E3 = { row: "E3", test: "test/faults/e3-log-injection.test.ts" };
 const E5 = { row: "E5", test: "test/faults/e5-unrecorded-spending.test.ts" };
+const E5_RULE = { row: "E5", test: "test/core/decide/same-refusal.test.ts" };
+const E5_REFUSED = { row: "E5", test: "test/proxy/refusals/recorded.test.ts" };
 const E6 = { row: "E6", test: "test/faults/e6-private-content.test.ts" };
 
 const ROUND_TRIP = "src/proxy/exchange/round-trip.ts";
@@ -198,6 +200,49 @@ export const CONTENT: readonly Mutant[] = [
     file: "src/proxy/gate.ts",
     find: 'exchange.recordCut(null, "client");',
     replace: "",
+  },
+  {
+    ...E5_RULE,
+    without: "recording a refusal that comes before the choice of an upstream",
+    file: "src/core/decide/decide.ts",
+    find: 'return step.kind === "refuse" && step.chosen === null ? place(step, asked, settings) : step;',
+    replace: "void place;\n  return step;",
+  },
+  {
+    ...E5_RULE,
+    without: "leaving a request without a route unrecorded",
+    file: "src/core/decide/decide.ts",
+    find: "if (paused !== null) return refuse(client.refusal ?? paused, null);",
+    replace:
+      'if (paused !== null) return refuse(client.refusal ?? paused, request.kind === "refusal" ? ({} as Chosen) : null);',
+  },
+  {
+    ...E5_RULE,
+    without: "recording what is refused at the address of a plan as the plan's",
+    file: "src/core/decide/decide.ts",
+    find: ": choosePlan(request, request.plan);",
+    replace: ": (void choosePlan, null);",
+  },
+  {
+    ...E5_REFUSED,
+    without: "recording a refusal of a body that can be read no further",
+    file: "src/proxy/exchange/learn.ts",
+    find: "if (error instanceof RefusalError) return { ...body, refusal: error.refusal };",
+    replace: "void RefusalError;",
+  },
+  {
+    ...E5_REFUSED,
+    without: "naming the model that no upstream serves",
+    file: "src/core/decide/decide.ts",
+    find: "policy: null, ...refused.named }",
+    replace: "policy: null }",
+  },
+  {
+    ...E5_REFUSED,
+    without: "naming the first upstream that has the route",
+    file: "src/core/decide/choose-upstream.ts",
+    find: "if (match === null) continue;",
+    replace: "if (match === null) return null;",
   },
   {
     ...E5,

@@ -373,7 +373,7 @@ export const GEMINI: readonly Mutant[] = [
     ...C13,
     without: "refusing what cannot be read, where the model of the path decides",
     file: "src/core/decide/choose.ts",
-    find: "if (fault !== null) return refuse(unreadableModel(fault), null);",
+    find: "if (fault !== null)\n    return refuse(unreadableModel(fault), { ...UNREAD, choice, policy, model, alias, isBound });",
     replace: "",
   },
   {

@@ -120,6 +120,21 @@ export function chooseUpstream(
     : refuseRoute(request, destinations);
 }
 
+/** Returns the first upstream of a tool that has the route, whatever models that serves; null where none has it. */
+export function chooseByRoute(
+  request: ApiRequest,
+  destinations: Destinations,
+  settings: Settings,
+): ConfiguredChoice | null {
+  for (const destination of preferred(request, destinations)) {
+    const match = matchAt(destination.upstream.table, request, settings);
+    if (match === null) continue;
+    if (destination.account === "own") return chooseOwn(destination, match, request, null);
+    return choose(destination, match, request, null, NONE);
+  }
+  return null;
+}
+
 /**
  * Chooses the upstream of a WebSocket, which has one for as long as it is open; null if the model decides that. The first message of the Live
  * API names the model: where a single upstream has that route, the message is judged by what it serves.

@@ -17,6 +17,7 @@ import type { Refusal } from "../refusals/refusal.ts";
 import { chooseUpstream, namesModel, type Choice, type ConfiguredChoice } from "./choose-upstream.ts";
 import {
   refuse,
+  UNREAD,
   type AskedRequest,
   type BodyFacts,
   type Chosen,
@@ -68,7 +69,7 @@ export function choose(
   if (reader.place === null) return refuse(unreadableModel(reader.fault ?? "the body names no model"), null);
   const model = route.api === "gemini" ? withoutCollection(reader.place.model) : reader.place.model;
   const { found, alias } = chooseNamed(request, destinations, model, aliases, settings);
-  if ("code" in found) return refuse(found, null);
+  if ("code" in found) return refuse(found, null, { model, alias });
   if (body.fingerprint === null && comparesBodies(policy, route)) return NEEDS_FINGERPRINT;
   if (body.size === null && isBudgeted(policy, route)) return NEEDS_SIZE;
   const { fingerprint, size } = body;
@@ -130,15 +131,7 @@ function judgeRequests(
   settings: Settings,
 ): Chosen | Refused | Need {
   const { client, headers } = asked;
-  const unread = {
-    choice,
-    policy,
-    model: null,
-    alias: null,
-    isBound: false,
-    size: NO_SIZE,
-    fingerprint: null,
-  };
+  const unread = { ...UNREAD, choice, policy };
   if (isRefusedUnread(asked, settings)) return unread;
   const fault = findFault(headers, request) ?? body.batch?.fault ?? null;
   if (fault !== null) return refuse(unreadableBatch(fault), unread);
@@ -185,7 +178,8 @@ function chooseByPath(
     policy?.models != null ||
     destinations.some(({ upstream }) => upstream.models !== null);
   const fault = isBound && !isRefusedUnread(asked, settings) ? findFault(headers, request) : null;
-  if (fault !== null) return refuse(unreadableModel(fault), null);
+  if (fault !== null)
+    return refuse(unreadableModel(fault), { ...UNREAD, choice, policy, model, alias, isBound });
   return sizeUp(asked, request, { choice, model, alias, isBound }, body, policy, settings);
 }
 

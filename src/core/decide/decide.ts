@@ -8,6 +8,8 @@ import { asThrottle, keyWouldPay } from "../refusals/plans.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 import { choose } from "./choose.ts";
 import {
+  chooseByRoute,
+  choosePlan,
   findCreator,
   modelInPath,
   namePayer,
@@ -18,6 +20,7 @@ import {
 } from "./choose-upstream.ts";
 import {
   refuse,
+  UNREAD,
   type AskedRequest,
   type BodyFacts,
   type Chosen,
@@ -43,9 +46,35 @@ const NEEDS_SPENDING: Need = { kind: "need", what: "spending", only: null };
 /**
  * Decides what becomes of a request: by the client's token, the pauses, the tool's upstreams and aliases, the login or key that it sends, its group, its
  * brakes, what they keep of the paying account's limits, its budgets, and its length, in this order. The first that refuses it decides. What it
- * needs to know of the body it asks for, and is then called again.
+ * needs to know of the body it asks for, and is then called again. A body that can be read no further is refused for that.
  */
 export function decide(
+  asked: AskedRequest,
+  body: BodyFacts,
+  settings: Settings,
+  standing: Standing,
+): Decision | Refused | OwnList | Need {
+  const step =
+    body.refusal === null ? judgeRequest(asked, body, settings, standing) : refuse(body.refusal, null);
+  return step.kind === "refuse" && step.chosen === null ? place(step, asked, settings) : step;
+}
+
+/**
+ * Finds where a refused request would have gone: each that has a route leaves a record, whatever refuses it. Where only the model tells
+ * which upstream, or something else comes before the choice, that is the first of its tool's upstreams that has the route.
+ */
+function place(refused: Refused, { request, client }: AskedRequest, settings: Settings): Refused {
+  if (request.kind === "refusal") return refused;
+  const choice =
+    request.plan === null
+      ? chooseByRoute(request, orderForStorage(request, settings.destinationsFor(client.tool)), settings)
+      : choosePlan(request, request.plan);
+  if (choice === null) return refused;
+  return { ...refused, chosen: { ...UNREAD, choice, policy: null, ...refused.named } };
+}
+
+/** As {@link decide}, but a refusal that comes before the choice of an upstream has none. */
+export function judgeRequest(
   asked: AskedRequest,
   body: BodyFacts,
   settings: Settings,

@@ -1,4 +1,4 @@
-import type { BodySize, BudgetRequest } from "../budget/budget-request.ts";
+import { NO_SIZE, type BodySize, type BudgetRequest } from "../budget/budget-request.ts";
 import type { Config } from "../config/config.ts";
 import type { HeaderIndex } from "../http/header-index.ts";
 import type { Brake, BrakedRequest } from "../policy/brake.ts";
@@ -42,6 +42,8 @@ export interface AskedRequest {
 
 /** What has been read of a body so far. */
 export interface BodyFacts {
+  /** Why it can be read no further: it is too long, or has stopped arriving; else null. */
+  refusal: Refusal | null;
   /** How far the search for its model got; null if it was not searched for. */
   reader: Pick<ModelReader, "fault" | "place"> | null;
   /** The model of the whole body in a decoded copy, or what is wrong with that; null if the body was not decoded. */
@@ -100,6 +102,15 @@ export interface Chosen {
   fingerprint: string | null;
 }
 
+/** What is known of a request before its body was read. */
+export const UNREAD: Omit<Chosen, "choice" | "policy"> = {
+  model: null,
+  alias: null,
+  isBound: false,
+  size: NO_SIZE,
+  fingerprint: null,
+};
+
 /** A request that goes to an upstream. */
 export interface Decision extends Chosen {
   kind: "send";
@@ -111,8 +122,10 @@ export interface Decision extends Chosen {
 export interface Refused {
   kind: "refuse";
   refusal: Refusal;
-  /** Where it would have gone, for its record; null if it was refused before that was known, and leaves none. */
+  /** Where it would have gone, for its record; null if no upstream of its tool has such a route, and so for one that leaves none. */
   chosen: Chosen | null;
+  /** What it names, where that was read and no upstream was chosen. */
+  named: Pick<Chosen, "model" | "alias"> | null;
 }
 
 /** The list of models, which several upstreams share, or of which the tool may see a part. */
@@ -133,6 +146,6 @@ export interface Need {
 }
 
 /** Makes the decision for a request that goes nowhere. */
-export function refuse(refusal: Refusal, chosen: Chosen | null): Refused {
-  return { kind: "refuse", refusal, chosen };
+export function refuse(refusal: Refusal, chosen: Chosen | null, named: Refused["named"] = null): Refused {
+  return { kind: "refuse", refusal, chosen, named };
 }

@@ -5,7 +5,7 @@ import { HeaderIndex } from "../http/header-index.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 import { noPlan } from "../refusals/plans.ts";
 import { choosePlan, judgeFit } from "./choose-upstream.ts";
-import { decide, permit } from "./decide.ts";
+import { judgeRequest, permit } from "./decide.ts";
 import type { AskedRequest, Standing } from "./decision.ts";
 import { findRoute, type ApiRequest, type RefusedRequest } from "./resolve-route.ts";
 import type { Destination, Settings } from "./settings.ts";
@@ -71,8 +71,15 @@ export function explainDecision(settings: Settings, routed: RoutedRequest, stand
   const asked = { request, ...askedBy(tool), expectsContinue: false };
   const place = { model: routed.model, from: 0, to: 0 };
   const size = { ...NO_SIZE, cachesLong: false };
-  const body = { reader: { place, fault: null }, copy: null, batch: null, fingerprint: "", size };
-  const step = decide(asked, body, settings, standing);
+  const body = {
+    reader: { place, fault: null },
+    copy: null,
+    batch: null,
+    fingerprint: "",
+    size,
+    refusal: null,
+  };
+  const step = judgeRequest(asked, body, settings, standing);
   const [refusal, choice] =
     step.kind === "refuse"
       ? [step.refusal, step.chosen?.choice]

@@ -80,7 +80,7 @@ export interface Refusal {
   closesConnection?: boolean;
 }
 
-/** A request that was refused before it had an upstream, and so leaves no record. */
+/** A request that was refused and leaves no record: it has no route, or was refused before its tool was known. */
 export interface UnrecordedRefusal {
   /** ISO 8601, UTC. */
   ts: string;

@@ -2,6 +2,7 @@ import type { BodyFacts, Need } from "../../core/decide/decision.ts";
 import { storedId } from "../../core/decide/choose-upstream.ts";
 import type { ModelReader } from "../../core/policy/model-reader.ts";
 import { announcedBytes, findDecodable } from "../../core/decide/readable-body.ts";
+import { RefusalError } from "../../core/refusals/refusal.ts";
 import type { Budgets, Creators } from "../../ports.ts";
 import { countReadAhead } from "../client/read-ahead.ts";
 import { decodeModel } from "./decode-model.ts";
@@ -27,6 +28,7 @@ const OF_BODY: ReadonlySet<Need["what"]> = new Set(["model", "copy", "batch", "f
 
 /** Before the decision has asked for anything. */
 export const NOTHING_READ: ReadBody = {
+  refusal: null,
   reader: null,
   copy: null,
   batch: null,
@@ -34,8 +36,22 @@ export const NOTHING_READ: ReadBody = {
   size: null,
 };
 
-/** Finds out what the decision needs, as it asks. Resolves with what is known of the body then. @throws RefusalError */
+/** Finds out what the decision needs, as it asks. Resolves with what is known of the body then, or why it can be read no further. */
 export async function learn(
+  received: ClientRequest,
+  body: ReadBody,
+  need: Need,
+  sources: Sources,
+): Promise<ReadBody> {
+  try {
+    return await find(received, body, need, sources);
+  } catch (error) {
+    if (error instanceof RefusalError) return { ...body, refusal: error.refusal };
+    throw error;
+  }
+}
+
+async function find(
   { req, res, request, headers, client, settings: { limits }, expectsContinue }: ClientRequest,
   body: ReadBody,
   need: Need,

@@ -51,7 +51,14 @@ export type Verdict =
   /** The message has to go to another upstream than that of the WebSocket. */
   | { kind: "reconnect" };
 
-const NOTHING_READ: BodyFacts = { reader: null, copy: null, batch: null, fingerprint: null, size: null };
+const NOTHING_READ: BodyFacts = {
+  refusal: null,
+  reader: null,
+  copy: null,
+  batch: null,
+  fingerprint: null,
+  size: null,
+};
 
 /** At these a client has no WebSocket to the upstream any more. Others are for each message. */
 const ENDING: ReadonlySet<RefusalCode> = new Set(["upgrade_not_supported", "plan_off"]);

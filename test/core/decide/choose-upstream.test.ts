@@ -74,9 +74,10 @@ test("a tool goes only to the upstreams that it may use, and the order is that o
   assert.equal(await servedBy(await post(gate, "/t/pi/v1/messages", { model: "qwen3" })), "anthropic");
   assert.equal(await servedBy(await post(gate, "/t/zed/v1/messages", { model: "claude" })), 404);
   assert.equal(await servedBy(await post(gate, "/t/pi/v1/responses", { model: "gpt-5" })), 404);
+  const [record] = gate.ledger.records.slice(-1);
   assert.deepEqual(
-    refusals.map(({ refused }) => refused),
-    ["model_not_found", "not_found"],
+    [refusals.map(({ refused }) => refused), record?.error_type, record?.upstream],
+    [["not_found"], "model_not_found", "local"],
   );
 });
 
@@ -174,5 +175,6 @@ test("in token mode no byte of a body is read for its model before the client ha
   gate.gate.use(prepareSettings({ ...config, access: { mode: "token", peerUid: [] } }));
   const response = await post(gate, "/v1/messages", { model: "qwen3", model2: "x" });
   assert.equal(response.headers.get("x-tollkeeper-refusal"), "token_required");
-  assert.equal(refusals.length, 1);
+  assert.equal(refusals.length, 0);
+  assert.equal((await gate.ledger.only()).error_type, "token_required");
 });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import * as fc from "fast-check";
 import { NO_SIZE } from "../../../src/core/budget/budget-request.ts";
 import { decide } from "../../../src/core/decide/decide.ts";
-import type { BodyFacts, Need, Standing } from "../../../src/core/decide/decision.ts";
+import type { BodyFacts, Decision, Need, Refused, Standing } from "../../../src/core/decide/decision.ts";
 import { resolveRoute } from "../../../src/core/decide/resolve-route.ts";
 import { prepareSettings, type Settings } from "../../../src/core/decide/settings.ts";
 import { HeaderIndex } from "../../../src/core/http/header-index.ts";
@@ -25,6 +25,11 @@ const FAULTS = [
   "model not served",
   "no such route",
 ] as const;
+
+/** What is found only where a body is read. */
+const BODY_FAULTS = ["body stops", "model unreadable"] as const;
+
+type Fault = (typeof FAULTS)[number] | (typeof BODY_FAULTS)[number];
 
 /** Limits that refuse nothing. */
 const LIMITS = ["budget", "brake", "group"] as const;
@@ -48,18 +53,19 @@ const TARGETS = [
 interface Case {
   target: (typeof TARGETS)[number];
   upstreams: (typeof UPSTREAMS)[number];
-  faults: readonly (typeof FAULTS)[number][];
+  faults: readonly Fault[];
   isChunked: boolean;
   waits: boolean;
 }
 
-const cases: fc.Arbitrary<Case> = fc.record({
-  target: fc.constantFrom(...TARGETS),
-  upstreams: fc.constantFrom(...UPSTREAMS),
-  faults: fc.subarray([...FAULTS], { maxLength: 4 }),
-  isChunked: fc.boolean(),
-  waits: fc.boolean(),
-});
+const casesWith = (faults: readonly Fault[]): fc.Arbitrary<Case> =>
+  fc.record({
+    target: fc.constantFrom(...TARGETS),
+    upstreams: fc.constantFrom(...UPSTREAMS),
+    faults: fc.subarray([...faults], { maxLength: 4 }),
+    isChunked: fc.boolean(),
+    waits: fc.boolean(),
+  });
 
 const refusal = (code: RefusalCode): Refusal => ({ code, problem: "", command: "" });
 
@@ -77,7 +83,7 @@ function prepare(
   { upstreams, faults }: Pick<Case, "upstreams" | "faults">,
   limits: readonly (typeof LIMITS)[number][],
 ): Settings {
-  const has = (...any: readonly (typeof FAULTS)[number][]) => any.some((one) => faults.includes(one));
+  const has = (...any: readonly Fault[]) => any.some((one) => faults.includes(one));
   const models = has("model not served") ? ["other-*"] : ["some-*"];
   const apis = ["messages", "responses", "chat", "gemini", "bedrock", "files"];
   const at = (name: string, more: object) => ({ baseUrl: `https://${name}.example/v1`, apis, ...more });
@@ -126,7 +132,9 @@ function headersFor({ target, faults, isChunked, upstreams }: Case): HeaderIndex
 }
 
 /** What reading finds. */
-function learned(body: BodyFacts, { what }: Need): BodyFacts {
+function learned(body: BodyFacts, { what }: Need, faults: Case["faults"]): BodyFacts {
+  if (faults.includes("body stops")) return { ...body, refusal: refusal("body_timeout") };
+  if (faults.includes("model unreadable")) return unreadable(body, what);
   const place = { model: "some-model", from: 0, to: 0 };
   if (what === "model") return { ...body, reader: { place, fault: null } };
   if (what === "copy") return { ...body, copy: { model: "some-model", fault: null } };
@@ -136,16 +144,28 @@ function learned(body: BodyFacts, { what }: Need): BodyFacts {
   return what === "batch" ? { ...body, batch } : assert.fail(`nothing waits for ${what}`);
 }
 
-/** What becomes of a request, and whether that leaves a record. */
-function outcomeOf(sent: Case, limits: readonly (typeof LIMITS)[number][]): string {
+/** What reading finds of a body that decoders could read differently. */
+function unreadable(body: BodyFacts, what: Need["what"]): BodyFacts {
+  const fault = "two models";
+  if (what === "copy") return { ...body, copy: { model: null, fault } };
+  if (what === "fingerprint") return { ...body, fingerprint: "it" };
+  if (what === "batch") return { ...body, batch: { models: new Map(), size: NO_SIZE, fault } };
+  return { ...body, reader: { place: null, fault }, size: NO_SIZE };
+}
+
+function resolve({ target, faults }: Case, headers: HeaderIndex, settings: Settings) {
+  const [method = "", url = ""] = target.split(" ");
+  const line = { method, url: faults.includes("no such route") ? `${url}/nothing` : url };
+  const request = resolveRoute(line, headers, settings);
+  return request.kind === "api" || request.kind === "refusal" ? request : assert.fail(request.kind);
+}
+
+/** What becomes of a request. */
+function decideAbout(sent: Case, limits: readonly (typeof LIMITS)[number][]): Decision | Refused {
   const settings = settingsFor(sent, limits);
   const headers = headersFor(sent);
-  const has = (fault: (typeof FAULTS)[number], code: RefusalCode) =>
-    sent.faults.includes(fault) ? refusal(code) : null;
-  const [method = "", url = ""] = sent.target.split(" ");
-  const line = { method, url: sent.faults.includes("no such route") ? `${url}/nothing` : url };
-  const request = resolveRoute(line, headers, settings);
-  if (request.kind !== "api" && request.kind !== "refusal") return assert.fail(request.kind);
+  const has = (fault: Fault, code: RefusalCode) => (sent.faults.includes(fault) ? refusal(code) : null);
+  const request = resolve(sent, headers, settings);
   const standing: Standing = {
     pauses: { judge: () => has("tool paused", "paused"), namesTools: false },
     brakes: { judge: () => has("brake exceeded", "braked") },
@@ -156,25 +176,58 @@ function outcomeOf(sent: Case, limits: readonly (typeof LIMITS)[number][]): stri
   const peer = { project: null, isProjectPending: false, isOwn: true };
   const client = { tool: "codex", isProvisional: false, refusal: has("no token", "token_required"), peer };
   const asked = { request, headers, client, expectsContinue: sent.waits };
-  let body: BodyFacts = { reader: null, copy: null, batch: null, size: null, fingerprint: null };
+  let body: BodyFacts = {
+    refusal: null,
+    reader: null,
+    copy: null,
+    batch: null,
+    size: null,
+    fingerprint: null,
+  };
   for (;;) {
     const decision = decide(asked, body, settings, standing);
     if (decision.kind === "list") return assert.fail("no list was asked for");
-    if (decision.kind === "send") return `goes to ${decision.choice.upstream.name}`;
-    if (decision.kind === "refuse")
-      return `${decision.refusal.code}, ${decision.chosen === null ? "without" : "with"} a record`;
-    body = learned(body, decision);
+    if (decision.kind !== "need") return decision;
+    body = learned(body, decision, sent.faults);
   }
+}
+
+/** What becomes of a request, and whether that leaves a record. */
+function outcomeOf(sent: Case, limits: readonly (typeof LIMITS)[number][]): string {
+  const decision = decideAbout(sent, limits);
+  return decision.kind === "send"
+    ? `goes to ${decision.choice.upstream.name}`
+    : `${decision.refusal.code}, ${decision.chosen === null ? "without" : "with"} a record`;
 }
 
 test("a budget, a brake or a group that refuses nothing changes no refusal, and not whether it leaves a record", () => {
   const limits = fc.subarray([...LIMITS], { minLength: 1 });
   fc.assert(
-    fc.property(cases, limits, (sent, added) => {
+    fc.property(casesWith(FAULTS), limits, (sent, added) => {
       assert.equal(outcomeOf(sent, added), outcomeOf(sent, []));
     }),
     { numRuns: 1_000 },
   );
+});
+
+test("every refusal of a request with a route leaves a record, and none of a request without one", () => {
+  fc.assert(
+    fc.property(casesWith([...FAULTS, ...BODY_FAULTS]), fc.subarray([...LIMITS]), (sent, limits) => {
+      const outcome = outcomeOf(sent, limits);
+      if (outcome.startsWith("goes to ")) return;
+      const { kind } = resolve(sent, headersFor(sent), settingsFor(sent, limits));
+      assert.equal(outcome.endsWith(", with a record"), kind === "api", outcome);
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test("what is refused at the address of a plan is recorded as the plan's, also before anything is chosen", () => {
+  const sent = { upstreams: "one", isChunked: false, waits: false, faults: ["tool paused"] } as const;
+  const planned = decideAbout({ ...sent, target: "POST /t/codex/plan/v1/responses" }, []);
+  const other = decideAbout({ ...sent, target: "POST /v1/responses" }, []);
+  assert.ok(planned.kind === "refuse" && other.kind === "refuse");
+  assert.deepEqual([planned.chosen?.choice.account, other.chosen?.choice.account], ["plan", "key"]);
 });
 
 for (const limits of [[], ...LIMITS.map((one) => [one]), LIMITS])
