@@ -1,9 +1,9 @@
-import { COST_LINES } from "../../../core/ledger/explain/record-words.ts";
 import type { UsageRecord } from "../../../core/ledger/record.ts";
 import { isOwnUpstream, isPlanUpstream } from "../../../core/plans/names.ts";
 import { element } from "./elements.ts";
 import type { Cost, CostLine } from "./feed-types.ts";
 import { formatCompact, formatCount, formatDollars } from "./numbers.ts";
+import { nameClass } from "./record/class-words.ts";
 
 /** What of a record says what its cost means. */
 type Charged = Pick<UsageRecord, "tokens" | "upstream" | "model">;
@@ -54,7 +54,7 @@ function lineTable(title: string, cost: Cost, { model }: Charged): HTMLElement {
   const digits = Math.max(2, ...dollars.map((one) => one.split(".")[1]?.length ?? 0));
   const write = (one: string) => withDigits(one, digits);
   const rows = lines.map((line) =>
-    row([nameOf(line), formatCount(line.count), priceOf(line), write(line.amount_usd)]),
+    row([nameClass(line.class), formatCount(line.count), priceOf(line), write(line.amount_usd)]),
   );
   const total = amount === null ? "unknown" : `${boundOf(cost)}${write(amount)}`;
   return element(
@@ -70,18 +70,8 @@ function lineTable(title: string, cost: Cost, { model }: Charged): HTMLElement {
     ),
     ...(missing.length === 0
       ? []
-      : [
-          element(
-            "p",
-            {},
-            `Without a price: ${missing.map(({ what }) => nameOf({ class: what })).join(", ")}.`,
-          ),
-        ]),
+      : [element("p", {}, `Without a price: ${missing.map(({ what }) => nameClass(what)).join(", ")}.`)]),
   );
-}
-
-function nameOf({ class: name }: Pick<CostLine, "class">): string {
-  return Object.hasOwn(COST_LINES, name) ? COST_LINES[name as keyof typeof COST_LINES] : name;
 }
 
 function originOf({ from }: Cost, { tokens, upstream }: Charged): string {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { nameClass } from "../../../../src/local/dashboard/page/record/class-words.ts";
 import { followSession } from "../../../../src/local/dashboard/page/sessions/session-requests.ts";
 import { tokens, usageRecord } from "../../../helpers/ledger/usage-record.ts";
 
@@ -35,3 +36,12 @@ test("requests are numbered among all of their session", () => {
   const numbers = followSession([request(), request()], 310).map(({ number }) => number);
   assert.deepEqual(numbers, [311, 312]);
 });
+
+for (const [name, words] of [
+  ["input_uncached", "uncached"],
+  ["cache_read", "from cache"],
+  ["cache_write_5m", "to cache (5 min)"],
+  ["cache_write_ttl_unknown", "to cache"],
+  ["web_search", "web search"],
+] as const)
+  test(`what is charged as ${name} is called “${words}”`, () => assert.equal(nameClass(name), words));

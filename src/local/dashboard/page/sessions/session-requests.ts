@@ -1,4 +1,5 @@
 import type { PricedRecord } from "../feed-types.ts";
+import { nameClass } from "../record/class-words.ts";
 
 /** A request among those of its session. */
 export interface SessionRequest {
@@ -9,15 +10,6 @@ export interface SessionRequest {
   costSoFar: number | null;
   /** False if a part of it is not known, so that it is at least this. */
   isExactSoFar: boolean;
-}
-
-/** Names what is charged as lists do: `uncached`, `from cache`, `to cache (5m)`. */
-function nameClass(name: string): string {
-  if (name === "input_uncached") return "uncached";
-  if (name === "cache_read") return "from cache";
-  const [, life] = /^cache_write_(.+)$/.exec(name) ?? [];
-  if (life !== undefined) return life === "ttl_unknown" ? "to cache" : `to cache (${life})`;
-  return name.replaceAll("_", " ");
 }
 
 /** What the requests cost by what was charged, such as `from cache`, the most first. */
