@@ -167,7 +167,9 @@ function refusalCells({ ts, tool, refused, method, path }: Refusal): Cells {
 /** How the row of one that ended stands out. */
 export function toneOfEnded(entry: FeedEntry): LiveTone {
   const tone = toneOf(entry);
-  return tone === "" && "outcome" in entry && noteParts(entry).miss !== "" ? "missed" : tone;
+  if (tone !== "" || !("outcome" in entry)) return tone;
+  const { end, miss } = noteParts(entry);
+  return end === "" && miss !== "" ? "missed" : tone;
 }
 
 /** How the row of a request stands out in a list, by how it ended. */
