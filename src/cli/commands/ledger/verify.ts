@@ -19,12 +19,13 @@ import { DaySums } from "../../../core/ledger/day-sums.ts";
 import { ReportBuilder, sumOptionsOf } from "../../../core/ledger/report.ts";
 import type { Tally } from "../../../core/ledger/tally.ts";
 import { DayVerifier, type Finding, type FindingKind } from "../../../core/ledger/verify/day-verifier.ts";
+import { toPrintable } from "../../../core/text/printable.ts";
 import { formatCommand } from "../../../core/text/shell-words.ts";
 import type { Argv } from "../../command-line.ts";
 import { reportOptions, type ReportArguments } from "../../command.ts";
 import { loadConfig } from "../../load-config.ts";
 import { loadPrices } from "../../prices/load-prices.ts";
-import { EXIT, hasColours, print, printJson } from "../../terminal/console.ts";
+import { EXIT, hasColours, print, printJson, printStyled } from "../../terminal/console.ts";
 import { displayPath, formatNumber, pluralize } from "../../terminal/format.ts";
 import { printProse } from "../../terminal/prose.ts";
 import { formatTable, layOutTable, type Column } from "../../terminal/table.ts";
@@ -189,7 +190,8 @@ function toDocument(directory: string, verification: Verification, total: Total)
 function printText(directory: string, verification: Verification, total: Total, all: boolean): void {
   const { days, lines, bytes, findings, groups, laterFormat, summedOnly, setAside } = verification;
   const problems = problemsIn(verification);
-  if (findings.length > 0) print(`${all ? listFindings(findings) : listGroups([...groups.values()])}\n`);
+  if (findings.length > 0 && all) print(`${listFindings(findings)}\n`);
+  else if (findings.length > 0) printStyled(`${listGroups([...groups.values()])}\n`);
   const found = problems + verification.counts.torn;
   const listed = all ? findings.length : [...groups.values()].reduce((sum, { count }) => sum + count, 0);
   if (found > listed) print(`${formatNumber(found - listed)} more are not listed.\n`);
@@ -256,11 +258,12 @@ function listGroups(groups: readonly FindingGroup[]): string {
   const rows = groups.map(({ first: [first], count }) => [
     first?.kind ?? "",
     formatNumber(count),
-    first?.what ?? "",
+    toPrintable(first?.what ?? ""),
   ]);
   const below = groups.map(({ first, count }) => {
     const more = count > first.length ? `, ${formatNumber(count - first.length)} more: --all` : "";
-    return [{ text: `${first.map(placeOf).join(", ")}${more}`, tone: "faint" as const }];
+    const places = toPrintable(first.map(placeOf).join(", "));
+    return [{ text: `${places}${more}`, tone: "faint" as const }];
   });
   const view = { width: process.stdout.columns || Infinity, isColoured: hasColours() };
   return layOutTable(GROUP_COLUMNS, rows, view, below).text;

@@ -136,7 +136,7 @@ export function columnsOf(
 const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
 
 /** Returns e.g. `Nov 24 09:14` of `2026-11-24 09:14`. */
-function shortDay(day: string): string {
+export function shortDay(day: string): string {
   const [, month = "", rest = ""] = /^\d+-(\d\d)-(.*)$/.exec(day) ?? [];
   return `${MONTHS[Number(month) - 1] ?? ""} ${rest}`.trim();
 }

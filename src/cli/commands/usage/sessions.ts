@@ -3,6 +3,7 @@ import type { ReportRow, Sums } from "../../../core/ledger/report.ts";
 import { sumTokens } from "../../../core/ledger/tally.ts";
 import type { PriceBook } from "../../../core/price/price-book.ts";
 import { pluralize } from "../../terminal/format.ts";
+import { shortDay } from "../live/request-row.ts";
 import { sumOfRows, type LedgerReport } from "./report.ts";
 
 /** What a person asks for sessions by: each has its tool and its hours. */
@@ -44,19 +45,19 @@ function gather({ rows, total }: Sums, prices: PriceBook, areAllListed: boolean)
   const gathered = Array.from(sessions, ([id, parts]) => {
     const tools = new Set(parts.map(({ names }) => names[1] ?? "unknown"));
     const hours = parts.flatMap(({ names }) => names[2] ?? []).toSorted();
-    const names = [id === null ? null : id.slice(0, length), describeTools([...tools]), hours.at(-1) ?? ""];
+    const names = [
+      id === null ? null : id.slice(0, length),
+      describeTools([...tools]),
+      shortDay(hours.at(-1) ?? ""),
+    ];
     return sumOfRows(names, parts, prices);
   }).toSorted(compare);
   const listed = areAllListed ? gathered : gathered.slice(0, MOST_LISTED);
   const others = gathered.slice(listed.length);
   if (others.length === 1) return { rows: gathered, total };
   const rest =
-    others.length === 0 ? [] : [sumOfRows([describeOthers(others.length), "", ""], others, prices)];
+    others.length === 0 ? [] : [sumOfRows([pluralize(others.length, "other"), "--all", ""], others, prices)];
   return { rows: [...listed, ...rest], total };
-}
-
-function describeOthers(count: number): string {
-  return `${pluralize(count, "other")}: --all`;
 }
 
 /** Returns how long the beginnings of ids have to be so that no two are the same. */

@@ -13,6 +13,8 @@ import { test } from "node:test";
 import { crc32, gzipSync } from "node:zlib";
 import { dayAt } from "../../../../src/core/ledger/day.ts";
 import { startDaemon } from "../../../helpers/daemon/daemon.ts";
+import { PROGRAM } from "../../../helpers/daemon/program.ts";
+import { noTerminal, runOnTerminal } from "../../../helpers/process/terminal.ts";
 import { extraTokens, tokens, usageRecord } from "../../../helpers/ledger/usage-record.ts";
 import { homeWithLedger } from "../../../helpers/ledger/home-with-ledger.ts";
 
@@ -85,6 +87,21 @@ test("ledger verify lists a problem once, with its count and first places", asyn
   assert.match(all.stdout, /^2026-11-21\.ndjson:1000 +impossible /m);
   assert.match(all.stdout, /^201 more are not listed\.$/m);
 });
+
+test(
+  "on a terminal, ledger verify has styles, and what a line has cannot control it",
+  { skip: noTerminal },
+  async (t) => {
+    const { home, env } = homeWithLedger(t, {
+      "2026-11-21.ndjson": line({ miss: "x", miss_by: "\u001b[2Jevil" }),
+    });
+    const argv = [process.execPath, PROGRAM, "ledger", "verify"];
+    const { text } = await runOnTerminal(argv, { env: { ...env, TERM: "xterm" }, cwd: home }, []);
+    assert.ok(text.startsWith("\u001b[1mproblem\u001b[0m "), text);
+    assert.ok(!text.includes("\u001b[2J"), text);
+    assert.ok(!text.includes("\\u001b[1m"), text);
+  },
+);
 
 test("ledger verify goes on with the other days where a file cannot be read", async (t) => {
   const { command, directory } = homeWithLedger(t, { "2026-11-21.ndjson": line() });

@@ -296,7 +296,7 @@ test("the cost names each factor of a price, the long-context price, and what ha
   );
   assert.match(
     unpriced,
-    /\nunpriced +no such model\n +to see what is known, type: tollkeeper prices 'no such model'\n +to set a price yourself, type: tollkeeper config edit\n/,
+    /\nunpriced +no such model\n +to set a price, type: tollkeeper prices 'no such model'\n/,
   );
 });
 

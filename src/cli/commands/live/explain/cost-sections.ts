@@ -113,10 +113,6 @@ function missingFacts(cost: Cost, { model_requested: requested }: UsageRecord): 
     .join(", ");
   const model = cost.missing.find((one) => one.model !== null)?.model ?? requested;
   const facts: Fact[] = [["unpriced", what, "warning"]];
-  if (model !== null)
-    facts.push([
-      "",
-      `to see what is known, type: ${formatCommand(["tollkeeper", "prices", toPrintable(model)])}`,
-    ]);
-  return [...facts, ["", "to set a price yourself, type: tollkeeper config edit"]];
+  const words = model === null ? ["config", "edit"] : ["prices", toPrintable(model)];
+  return [...facts, ["", `to set a price, type: ${formatCommand(["tollkeeper", ...words])}`]];
 }
