@@ -23,6 +23,7 @@ import { findObstacles } from "./payer/login-obstacles.ts";
 import type { LocalDaemon } from "./locate-daemon.ts";
 import { findOverriddenLogins, shellVariables, type OverriddenLogin } from "./overridden-logins.ts";
 import { choosePayingAccount } from "./paying-account.ts";
+import { requireServedApi } from "./reach/require-api.ts";
 import { requireStoredKey } from "../keys/require-stored-key.ts";
 import { confirmReplacement, notePathRisks } from "./status-line.ts";
 import {
@@ -65,7 +66,10 @@ export async function connectTool(
     note("nothing was changed");
     return "declined";
   }
-  if (paying.account === "key") requireStoredKey(tool, tool.name, daemon);
+  if (paying.account === "key") {
+    requireServedApi(tool, daemon);
+    requireStoredKey(tool, tool.name, daemon);
+  }
   const wishes = { model, statusLine, mcp, isFirstParty, account: paying.account };
   const connection = await prepareToolConnection(tool, daemon, id, wishes);
   const { baseUrl, plan, change, conflicts, replacedStatusLine, commit } = connection;
