@@ -16,17 +16,20 @@ const UNSAID = /^(?:string|boolean|number|array|count|default: (?:false|\[\]))$/
 
 /** Lays out the help of one command, in lines of at most `width` characters: what an option takes is said behind its text. */
 export function layOutCommandHelp(help: string, width: number, isColoured: boolean): string {
-  const lines = help.split("\n");
+  const sections = help.split("\n\n").map((section) => section.split("\n"));
+  return sections.map((lines) => layOutSection(lines, width, isColoured).join("\n")).join("\n\n");
+}
+
+/** Texts of one section begin below each other. */
+function layOutSection(lines: readonly string[], width: number, isColoured: boolean): string[] {
   const entries = lines.map((line) => ENTRY.exec(line)?.groups);
   const left = Math.max(0, ...entries.map((entry) => entry?.["term"]?.length ?? 0));
-  return lines
-    .flatMap((line, at) => {
-      if (HEADING.test(line)) return [inTone(line, "strong", isColoured)];
-      const { term, text = "" } = entries[at] ?? {};
-      if (term === undefined) return wrapWords(line, width).split("\n");
-      return layOutTerm(term, describe(text), left, width);
-    })
-    .join("\n");
+  return lines.flatMap((line, at) => {
+    if (HEADING.test(line)) return [inTone(line, "strong", isColoured)];
+    const { term, text = "" } = entries[at] ?? {};
+    if (term === undefined) return wrapWords(line, width).split("\n");
+    return layOutTerm(term, describe(text), left, width);
+  });
 }
 
 function describe(text: string): string {

@@ -186,6 +186,8 @@ test("help, of the program and of a command", () => {
         const text = layOutCommandHelp(help, width, true);
         assertFits(text, width);
         assert.ok(text.includes("\u001b[1mOptions:\u001b[0m"));
+        const long = `Commands:\n  tollkeeper usage session <of-a-long-name>  What it is\n\n${help}`;
+        assert.ok(layOutCommandHelp(long, width, true).endsWith(text), "each section has columns of its own");
         assert.doesNotMatch(text, /\[array\]|choices/);
         assert.match(text.replaceAll(/\s+/g, " "), /; one of: one, two; default: 30d/);
       }

@@ -311,6 +311,8 @@ test("tail keeps the reason whole, and names where there is room", () => {
             const said = areReasonsAsked ? row.reason : row.ending;
             assert.ok(text.includes(said) || (row.isUsual && width < 100), lines.join("\n"));
           }
+      const narrow = columnsOf({ hasDays: true, areReasonsAsked: false }, 60);
+      assert.ok(fillColumns(narrow, 60).some(({ head }) => head === "model"));
       const all = columnsOf({ hasDays: false, areReasonsAsked: false }, 240);
       const [widest = ""] = rowLines(fillColumns(all, 240), 240, row);
       assert.ok(

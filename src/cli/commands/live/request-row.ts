@@ -86,7 +86,7 @@ const DAYS_COLUMNS = [DAY_COLUMN, ...REQUEST_COLUMNS.slice(1)];
 const NARROW = 100;
 
 const NARROW_MODEL = {
-  ...left("model", 20, 1, ({ model }: RequestRow) => model),
+  ...left("model", 18, 1, ({ model }: RequestRow) => model),
   most: 48,
   long: "middle",
 } as const;

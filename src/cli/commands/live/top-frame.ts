@@ -146,34 +146,39 @@ function limitLines(accounts: readonly AccountStatus[], { columns, isColoured }:
   const used = usedWindows(accounts, MOST_WINDOWS);
   if (used.length === 0) return [];
   const withBars = layOutLimits(used, columns, isColoured, true);
-  const lines = withBars.length > LIMIT_LINES ? layOutLimits(used, columns, isColoured, false) : withBars;
-  return lines.slice(0, LIMIT_LINES);
+  const isWhole = withBars.lines.length <= LIMIT_LINES && !withBars.isCut;
+  return (isWhole ? withBars : layOutLimits(used, columns, isColoured, false)).lines.slice(0, LIMIT_LINES);
 }
 
-/** A window is yellow where little is left of it, and red where nothing is. */
+/** A window is yellow where little is left of it, and red where nothing is. Where an account has no room, its least used windows are left out. */
 function layOutLimits(
   accounts: ReturnType<typeof usedWindows>,
   columns: number,
   isColoured: boolean,
   hasBars: boolean,
-): string[] {
+): { lines: string[]; isCut: boolean } {
   const lines: { plain: string; shown: string }[] = [];
+  let isCut = false;
   for (const [at, { account, windows }] of accounts.entries()) {
     const before = `${at === 0 ? "limits used: " : ""}${toPrintable(account)} `;
-    const plain = windows.map((one) => describeUsed(one, hasBars));
+    const all = windows.map((one) => describeUsed(one, hasBars));
+    const fitting = all.findLastIndex(
+      (_, last) => widthOf(before + all.slice(0, last + 1).join(", ")) <= columns,
+    );
+    const plain = all.slice(0, Math.max(1, fitting + 1));
+    isCut ||= fitting + 1 < all.length;
     const shown = plain.map((text, place) => inTone(text, toneOfLimit(windows[place]), isColoured));
-    const part = { plain: before + plain.join(", "), shown: before + shown.join(", ") };
-    const cut = shorten(part.plain, columns);
-    const fitting = cut === part.plain ? part : { plain: cut, shown: cut };
+    const whole = { plain: before + plain.join(", "), shown: before + shown.join(", ") };
+    const cut = shorten(whole.plain, columns);
+    const part = cut === whole.plain ? whole : { plain: cut, shown: cut };
     const last = lines.at(-1);
-    if (last === undefined || widthOf(last.plain + BETWEEN_ACCOUNTS + part.plain) > columns)
-      lines.push(fitting);
+    if (last === undefined || widthOf(last.plain + BETWEEN_ACCOUNTS + part.plain) > columns) lines.push(part);
     else {
       last.plain += BETWEEN_ACCOUNTS + part.plain;
       last.shown += BETWEEN_ACCOUNTS + part.shown;
     }
   }
-  return lines.map(({ shown }) => shown);
+  return { lines: lines.map(({ shown }) => shown), isCut };
 }
 
 function describeUsed(window: UsedWindow, hasBars: boolean): string {
