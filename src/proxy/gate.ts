@@ -10,7 +10,9 @@ import {
   type RoutedRequest,
 } from "../core/decide/explain.ts";
 import { Conversations } from "../core/misses/conversations.ts";
+import { withKeyOfUrl } from "../core/http/gemini/live-path.ts";
 import { HeaderIndex } from "../core/http/header-index.ts";
+import { isLive } from "../core/http/routes.ts";
 import { readOwnKey } from "../core/plans/own-keys.ts";
 import { headTooLarge } from "../core/refusals/limits.ts";
 import { RefusalError, type Refusal, type UnrecordedRefusal } from "../core/refusals/refusal.ts";
@@ -232,11 +234,14 @@ export class Gate implements ConnectionHandler {
     let exchange: Exchange | null = null;
     try {
       // 1. Admit.
-      const headers = new HeaderIndex(req.rawHeaders);
-      const peer = this.#admit(req, res, headers, settings);
+      const sent = new HeaderIndex(req.rawHeaders);
+      const peer = this.#admit(req, res, sent, settings);
 
       // 2. Resolve.
-      const request = this.#nameAccount(resolveRoute(req, headers, settings), headers, settings);
+      const resolved = resolveRoute(req, sent, settings);
+      const isOnLive = resolved.kind === "socket" && isLive(resolved.match.route);
+      const headers = isOnLive ? withKeyOfUrl(sent, resolved.query) : sent;
+      const request = this.#nameAccount(resolved, headers, settings);
       if (!mayAsk(peer, request)) throw new RefusalError(METRICS_ONLY);
       if (request.kind === "local") {
         this.#parts.local[request.route](req, res, peer, request);

@@ -214,4 +214,12 @@ export const WEBSOCKETS: readonly Mutant[] = [
     find: "BidiGenerateContent)(?:Constrained)?$/",
     replace: "BidiGenerateContent(?:Constrained)?)$/",
   },
+  {
+    row: "A12",
+    test: "test/proxy/websocket/live.test.ts",
+    without: "finding a local token in the URL of the Live API in one way only",
+    file: "src/core/http/gemini/live-path.ts",
+    find: "others.length > 0 || !KEY.test(key)",
+    replace: "!KEY.test(key)",
+  },
 ];

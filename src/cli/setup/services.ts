@@ -25,7 +25,7 @@ interface KnownService extends Service {
  * How each wants its key, and the APIs that each serves: Anthropic (https://docs.anthropic.com/en/api/overview), OpenAI
  * (https://platform.openai.com/docs/api-reference/authentication), OpenRouter
  * (https://openrouter.ai/docs/api-reference/authentication), and Google: Gemini's OpenAI-compatible endpoint
- * (https://ai.google.dev/gemini-api/docs/openai) and its own API (https://ai.google.dev/api). OpenAI has WebSockets (https://developers.openai.com/api/docs/guides/websocket-mode).
+ * (https://ai.google.dev/gemini-api/docs/openai) and its own API (https://ai.google.dev/api). OpenAI has WebSockets (https://developers.openai.com/api/docs/guides/websocket-mode), and so has Google's own API (https://ai.google.dev/api/live).
  */
 export const KNOWN_SERVICES: readonly KnownService[] = [
   {
@@ -61,7 +61,7 @@ export const KNOWN_SERVICES: readonly KnownService[] = [
     baseUrl: "https://generativelanguage.googleapis.com/v1beta",
     auth: null,
     apis: ["gemini"],
-    websocket: null,
+    websocket: "auto",
   },
 ];
 

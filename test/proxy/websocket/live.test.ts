@@ -4,6 +4,7 @@ import { test } from "node:test";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
 import { waitUntil } from "../../helpers/async/wait-until.ts";
 import { TEST_KEY } from "../../helpers/gate/gate.ts";
+import { MemoryTokens } from "../../helpers/gate/memory.ts";
 import {
   isSetUp,
   isTurnComplete,
@@ -193,4 +194,33 @@ test("without the setting there is no WebSocket, and a plain request finds no ro
     const response = await fetch(`${gate.url}${LIVE_PATH}`, { method });
     assert.equal(response.status, 404);
   }
+});
+
+test("a local token in the URL proves the tool, and without one there is no WebSocket", async (t) => {
+  const tokens = new MemoryTokens();
+  const token = tokens.add("voice");
+  const options = { tokens, config: { access: { mode: "token" as const, peerUid: [] } } };
+  const { gate, upstream, client } = await openLiveThroughGate(t, {
+    ...options,
+    client: { path: `${LIVE_PATH}?key=${token}` },
+  });
+  client.send(SAY);
+  await client.until(isTurnComplete);
+  assert.equal((await gate.ledger.first(1))[0]?.tool, "voice");
+  assert.equal(upstream.handshakes[0]?.headers["x-goog-api-key"], TEST_KEY);
+  for (const query of ["", "?key=other", `?key=${token}&key=${token}`])
+    await assert.rejects(openLive(t, gate, { path: LIVE_PATH + query }));
+});
+
+test("where an upstream passes the keys of tools, that in the URL goes there in a header", async (t) => {
+  const own = "AIzaSyOwnKeyOfTheTool-0123456789abcdefg";
+  const { gate, upstream, client } = await openLiveThroughGate(t, {
+    upstream: { credential: "client" },
+    client: { path: `${LIVE_PATH}?key=${own}` },
+  });
+  client.send(SAY);
+  await client.until(isTurnComplete);
+  const [handshake] = upstream.handshakes;
+  assert.deepEqual([handshake?.url, handshake?.headers["x-goog-api-key"]], [LIVE_PATH, own]);
+  assert.ok(!JSON.stringify([await gate.ledger.first(1), gate.log.lines]).includes(own));
 });
