@@ -234,13 +234,13 @@ export class Gate implements ConnectionHandler {
     let exchange: Exchange | null = null;
     try {
       // 1. Admit.
-      const sent = new HeaderIndex(req.rawHeaders);
-      const peer = this.#admit(req, res, sent, settings);
+      let headers = new HeaderIndex(req.rawHeaders);
+      const peer = this.#admit(req, res, headers, settings);
 
       // 2. Resolve.
-      const resolved = resolveRoute(req, sent, settings);
-      const isOnLive = resolved.kind === "socket" && isLive(resolved.match.route);
-      const headers = isOnLive ? withKeyOfUrl(sent, resolved.query) : sent;
+      const resolved = resolveRoute(req, headers, settings);
+      if (resolved.kind === "socket" && isLive(resolved.match.route))
+        headers = withKeyOfUrl(headers, resolved.query);
       const request = this.#nameAccount(resolved, headers, settings);
       if (!mayAsk(peer, request)) throw new RefusalError(METRICS_ONLY);
       if (request.kind === "local") {
