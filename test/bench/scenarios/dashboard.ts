@@ -62,7 +62,7 @@ const READ = `(() => {
   return {
     paintMs: first.startTime - page.responseEnd,
     tableMs: globalThis.tableAt - Math.max(...usage.map(({ responseEnd }) => responseEnd)),
-    requests: document.querySelector(".glance .card:nth-child(2) strong").textContent,
+    requests: document.querySelector(".glance .card strong").textContent,
   };
 })()`;
 
