@@ -54,8 +54,9 @@ export class Screen {
 
   /** Shows the lines, as many as there is room for. They may be coloured, and are otherwise printable. */
   draw(lines: readonly string[]): void {
-    const shown = lines.slice(0, this.rows).map((line) => `${line}${ESC}0m${ESC}K`);
-    this.#output.write(`${BEGIN_FRAME}${ESC}H${shown.join("\r\n")}${ESC}J${END_FRAME}`);
+    // Erased before it is written: behind a line that fills the terminal, its last character would be erased.
+    const shown = lines.slice(0, this.rows).map((line) => `${ESC}J${line}${ESC}0m`);
+    this.#output.write(`${BEGIN_FRAME}${ESC}H${shown.join("\r\n")}${END_FRAME}`);
   }
 
   /** Gives the terminal back, and ends the program. */

@@ -55,7 +55,8 @@ test("top fills a tmux of 60 x 15, follows its size, and leaves nothing behind",
   await type("echo was-here-before\n");
   await until(/^was-here-before\n[^\n]*[#$] ?$/m);
   await type('"$NODE" "$PROGRAM" top\n');
-  await until(/^(?:.*\n){14}q: quit/, /^codex/m);
+  // The last column is whole also where it ends with the terminal.
+  await until(/^(?:.*\n){14}q: quit/, /^codex/m, / cost\/h↓$/m);
   await tmux("resize-window", "-x", "110", "-y", "32");
   // By the row that the footer is to be in: until then the screen may be the one before.
   await until(/^(?:.*\n){31}q: quit/, /requests\/h/);
