@@ -8,6 +8,22 @@ const WINDOWS = { row: "budgets", test: "test/core/budget/windows.test.ts" };
 /** How budgets count, reserve, open and warn, beyond what C11 refuses. */
 export const BUDGET_COUNTS: readonly Mutant[] = [
   {
+    row: "budgets",
+    test: "test/core/budget/size-reader.test.ts",
+    without: "the tier that Bedrock is asked for",
+    file: "src/core/budget/size-reader.ts",
+    find: '"servicetier.type": "service_tier",',
+    replace: "",
+  },
+  {
+    row: "budgets",
+    test: "test/core/budget/size-reader.test.ts",
+    without: "the tier that Google is asked for",
+    file: "src/core/budget/size-reader.ts",
+    find: 'servicetier: "service_tier",',
+    replace: "",
+  },
+  {
     ...ADMISSION,
     without: "eight requests before a tool's usual cost is believed",
     file: "src/core/budget/recent-requests.ts",

@@ -49,6 +49,16 @@ const CHOICES: ReadonlySet<string> = new Set([
 /** Members at the top that may make a request dearer, and what of its price they change. */
 const TERMS = { service_tier: "tier", speed: "speed", inference_geo: "region" } as const;
 
+/**
+ * The same in other words: Google's tier, and Bedrock's, which are the members `type` and `latency` of objects. A latency that is `optimized`
+ * is a speed.
+ */
+const OTHER_TERMS: Readonly<Record<string, keyof typeof TERMS>> = {
+  servicetier: "service_tier",
+  "servicetier.type": "service_tier",
+  "performanceconfig.latency": "speed",
+};
+
 /** Tiers that are no dearer. The service need not give what is cheaper, so they lower nothing. */
 const NO_DEARER: ReadonlySet<string> = new Set(["standard_only", "batch", "flex"]);
 
@@ -62,6 +72,8 @@ const SECTIONS: ReadonlySet<string> = new Set([
   "generation_config",
   "inferenceconfig",
   "parameters",
+  "servicetier",
+  "performanceconfig",
 ]);
 
 /** Deeper members that matter: those that hold a file, those in which everything is text for the model, and how long a cache is to last. */
@@ -344,6 +356,8 @@ export class SizeReader {
     if (name === "ttl" && this.#textFrom === 0) this.#takeLifetime(value);
     if (depth > 2 || value === "null") return;
     if (section === "thinking" || section === "reasoning") this.#takeReasoning(name, value);
+    else if (section === "servicetier" || section === "performanceconfig")
+      this.#takeOtherTerm(`${section}.${name}`, value);
     else if (section === "extra_body" || /^(?:generation|inference|parameters)/.test(section))
       this.#takeTop(name, value);
   }
@@ -357,6 +371,12 @@ export class SizeReader {
     else if (name === "prompt_cache_retention") this.#takeLifetime(value);
     else if (name === "reasoning_effort") this.#reasons = value !== "none";
     else if (isTerm(name)) this.#takeTerm(name, readLoosely(value));
+    else this.#takeOtherTerm(name, value);
+  }
+
+  #takeOtherTerm(name: string, value: string): void {
+    const term = Object.hasOwn(OTHER_TERMS, name) ? OTHER_TERMS[name] : undefined;
+    if (term !== undefined) this.#takeTerm(term, readLoosely(value));
   }
 
   /** What is given twice may mean either: the usual never counts, and two that are not have no price that is known. */
