@@ -19,12 +19,34 @@ const VERTEX = { test: "test/proxy/vertex.test.ts" };
 const STORED = { test: "test/proxy/gemini-stored.test.ts" };
 const FILES = { test: "test/proxy/gemini-files.test.ts" };
 
+const STORES = { row: "C14", test: "test/proxy/gemini-file-stores.test.ts" };
 const BATCH_FILE = { row: "E5", test: "test/core/usage/gemini/batch-responses.test.ts" };
 const BATCH = { row: "E5", test: "test/core/usage/gemini/batch.test.ts" };
 const FILE = { row: "E5", test: "test/proxy/gemini-batch-file.test.ts" };
 
 /** Rules on the usage of Google's API, and on the model in its paths. */
 export const GEMINI: readonly Mutant[] = [
+  {
+    ...STORES,
+    without: "closing stores of files to limited tools",
+    file: "src/core/policy/tool-policy.ts",
+    find: "files|fileSearchStores|uploads",
+    replace: "files|uploads",
+  },
+  {
+    ...STORES,
+    without: "the indexing of a file as a request",
+    file: "src/core/ledger/spend.ts",
+    find: "(id !== null && INDEXES.test(route))",
+    replace: "(id === null && INDEXES.test(route))",
+  },
+  {
+    ...C3_GOOGLE,
+    without: "refusing a PATCH with another body than JSON",
+    file: "src/core/decide/resolve-route.ts",
+    find: 'method === "POST" || method === "PATCH" ||',
+    replace: 'method === "POST" ||',
+  },
   {
     ...BATCH_FILE,
     without: "taking a part of the file of a batch for no whole",

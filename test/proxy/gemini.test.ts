@@ -110,6 +110,32 @@ test("cached contents are created, listed, fetched and deleted; only the first c
   ]);
 });
 
+test("a cached content is changed by a PATCH, with JSON and no other body", async (t) => {
+  const { gate, upstream } = await start(t);
+  const path = "/v1beta/cachedContents/abc-1";
+  const patch = (type: string) =>
+    fetch(`${gate.url}${path}?updateMask=ttl`, {
+      method: "PATCH",
+      body: '{"ttl":"600s"}',
+      headers: { "content-type": type },
+    });
+  assert.equal((await patch("application/json")).status, 200);
+  const [seen] = upstream.seen;
+  assert.deepEqual(
+    [seen?.method, seen?.url, seen?.body.toString()],
+    ["PATCH", `${path}?updateMask=ttl`, '{"ttl":"600s"}'],
+  );
+  const record = await gate.ledger.only();
+  assert.deepEqual(
+    [record.method, record.route, record.usage, record.spend],
+    ["PATCH", "/v1beta/cachedContents/{id}", "none", "never"],
+  );
+  assert.equal((await patch("text/plain")).status, 415);
+  const other = await fetch(`${gate.url}/v1beta/files/f-1`, { method: "PATCH", body: "{}" });
+  assert.equal(other.status, 405);
+  assert.equal(upstream.seen.length, 1);
+});
+
 test("the key is put into x-goog-api-key; the client's goes nowhere, in whatever form", async (t) => {
   const { gate, upstream } = await start(t);
   const forms: [string, Record<string, string>][] = [

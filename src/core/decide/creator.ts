@@ -1,5 +1,5 @@
 import { BATCH_ACTIONS } from "../http/gemini/model-path.ts";
-import { GOOGLE_DOWNLOAD, GOOGLE_ROOT, GOOGLE_UPLOAD } from "../http/gemini/google-path.ts";
+import { GOOGLE_DOWNLOAD, GOOGLE_ROOT, GOOGLE_STORES, GOOGLE_UPLOAD } from "../http/gemini/google-path.ts";
 import type { UsageRecord } from "../ledger/record.ts";
 
 /** Who created a stored object: the account that has it, as the record of its creation says. */
@@ -16,9 +16,10 @@ export interface Creator {
 const COLLECTIONS: readonly string[] = ["/responses", "/files", "/uploads", "/batches", "/messages/batches"];
 
 /** Google's. */
-const GOOGLES: readonly string[] = ["files", "cachedContents", "batches", "interactions", "operations"].map(
-  (name) => GOOGLE_ROOT + name,
-);
+const GOOGLES: readonly string[] = [
+  ...["files", "cachedContents", "batches", "interactions", "operations"].map((name) => GOOGLE_ROOT + name),
+  GOOGLE_STORES,
+];
 
 /** The routes that create, and those that make a file of an upload. */
 const CREATING: readonly string[] = [
@@ -30,9 +31,12 @@ const CREATING: readonly string[] = [
 ];
 
 /** What is done to their objects. */
-const BELOW: readonly string[] = [...COLLECTIONS, ...GOOGLES, `${GOOGLE_DOWNLOAD}files`].map(
-  (path) => `${path}/{id}`,
-);
+const BELOW: readonly string[] = [
+  ...COLLECTIONS,
+  ...GOOGLES,
+  `${GOOGLE_DOWNLOAD}files`,
+  `${GOOGLE_UPLOAD}fileSearchStores`,
+].map((path) => `${path}/{id}`);
 
 /** An id that stands in a record as it stands in a path: no escape in either. Services have no others. */
 const PLAIN_ID = /^[\w.:~-]{1,256}$/;

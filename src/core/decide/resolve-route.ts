@@ -131,7 +131,7 @@ export function resolveRoute(
   if (below !== null && plan === null) return { kind: "refusal", mark, refusal: noPlan(mark ?? "") };
   const match = findRoute(plan?.upstream.table ?? table, method, below ?? path, headers);
   if ("code" in match) return { kind: "refusal", mark, refusal: match };
-  const takesBody = method === "POST" || (hasBody(headers) && mayDeleteWithBody(match));
+  const takesBody = method === "POST" || method === "PATCH" || (hasBody(headers) && mayDeleteWithBody(match));
   const wrongBody = takesBody ? refuseBody(headers, path, match.route) : null;
   if (wrongBody !== null) return { kind: "browser", refusal: wrongBody };
   if (!takesBody && hasBody(headers)) return { kind: "refusal", mark, refusal: noBodyAllowed(method) };

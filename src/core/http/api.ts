@@ -25,7 +25,7 @@ const DEFAULT_FAMILIES: Partial<Record<Family, readonly Api[]>> = {
   files: [...SHARED_APIS, "gemini"],
 };
 
-/** The methods of routes. */
+/** The methods that routes of the configuration can have. */
 export const METHODS = ["GET", "POST", "DELETE"] as const;
 
 /** What the configuration can say that the body of a POST may be: JSON, none at all, or a form with files (RFC 7578). */

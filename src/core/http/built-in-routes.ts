@@ -5,7 +5,10 @@ import {
   GOOGLE_CONTENT,
   GOOGLE_COUNT,
   GOOGLE_ROOT,
+  GOOGLE_STORES,
   GOOGLE_UPLOAD,
+  STORE_IMPORT,
+  STORE_UPLOAD,
   VERTEX_LIST,
 } from "./gemini/google-path.ts";
 import { LIVE_ROUTE } from "./gemini/live-path.ts";
@@ -261,6 +264,7 @@ function googleRoutes(configured: RouteAuth | null): Route[] {
     { ...common, method: "POST", path: `${GOOGLE_ROOT}cachedContents`, dialect: "gemini", spend: "count" },
     { ...free, method: "GET", path: `${GOOGLE_ROOT}cachedContents` },
     { ...free, method: "GET", path: `${GOOGLE_ROOT}cachedContents/{id}` },
+    { ...free, method: "PATCH", path: `${GOOGLE_ROOT}cachedContents/{id}` },
     { ...free, method: "DELETE", path: `${GOOGLE_ROOT}cachedContents/{id}` },
   ];
 }
@@ -326,6 +330,28 @@ function googleStorageRoutes(configured: RouteAuth | null): Route[] {
     { ...free, method: "GET", path: file },
     { ...free, method: "DELETE", path: file },
     ...GOOGLE_CONTENT.map((path): Route => ({ ...free, method: "GET", path })),
+    ...fileStoreRoutes(common),
+  ];
+}
+
+/**
+ * Stores of files that are searched. To index a file costs embeddings, which no response tells: a request of unknown cost, once its response
+ * names the operation that does it.
+ */
+function fileStoreRoutes(common: Pick<Route, "auth" | "api">): Route[] {
+  const free = { ...common, ...FREE } as const;
+  const indexing = { ...common, method: "POST", dialect: "gemini", spend: "attach_by_response_id" } as const;
+  const store = `${GOOGLE_STORES}/{id}`;
+  const document = `${store}/documents/{id}`;
+  const operations = [`${store}/operations/{id}`, `${store}/upload/operations/{id}`];
+  const read = [GOOGLE_STORES, store, `${store}/documents`, document, ...operations];
+  return [
+    ...read.map((path): Route => ({ ...free, method: "GET", path })),
+    { ...common, ...CREATES, path: GOOGLE_STORES },
+    { ...free, method: "DELETE", path: store },
+    { ...free, method: "DELETE", path: document },
+    { ...indexing, path: STORE_IMPORT, accepts: JSON_ONLY },
+    { ...indexing, path: STORE_UPLOAD, accepts: ["json", "bytes"] },
   ];
 }
 

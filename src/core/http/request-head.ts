@@ -18,8 +18,8 @@ export interface RequestHead {
 }
 
 /**
- * Composes the head of a request. `headers` is `[name, value, name, value, ...]`, and says what the body is; a POST without a
- * content-length has a chunked one. With `protocol` it asks to go on in that protocol, and has no body.
+ * Composes the head of a request. `headers` is `[name, value, name, value, ...]`, and says what the body is; a POST or PATCH without
+ * a content-length has a chunked one. With `protocol` it asks to go on in that protocol, and has no body.
  * @throws TypeError when a part contains a character that could turn it into another request
  */
 export function composeRequestHead(
@@ -30,7 +30,7 @@ export function composeRequestHead(
 ): RequestHead {
   if (INVALID_PATH.test(path)) throw new TypeError("the path of a request contains an invalid character");
   let text = `${method} ${path} HTTP/1.1\r\n`;
-  let isChunked = method === "POST";
+  let isChunked = method === "POST" || method === "PATCH";
   for (let i = 0; i + 1 < headers.length; i += 2) {
     const [name = "", value = ""] = [headers[i], headers[i + 1]];
     if (INVALID_NAME.test(name) || INVALID_VALUE.test(value))

@@ -24,7 +24,8 @@ export const GOOGLE_MODEL = `${GOOGLE_LIST}/${ID}`;
 
 /** A method and a path, and how their requests and responses are handled. */
 export interface Route {
-  method: (typeof METHODS)[number];
+  /** Only Google's API has a PATCH. */
+  method: (typeof METHODS)[number] | "PATCH";
   /**
    * Relative to `/v1`, as recorded in the ledger; `{id}` stands for one segment, and in {@link MODEL_PATH} for the rest. On the routes of
    * Google's API with the version `v1beta`, for all of its versions, and `models/{id}` for all that are a model.

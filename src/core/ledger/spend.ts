@@ -14,7 +14,7 @@ type SpendKind = "request" | "failed" | "fetch" | "free";
 /** What of a record decides how it counts. */
 type Spending = Pick<
   SummableRecord,
-  "spend" | "usage" | "tokens" | "method" | "route" | "outcome" | "status" | "flags"
+  "spend" | "usage" | "tokens" | "method" | "route" | "outcome" | "status" | "flags" | "response_id"
 >;
 
 /**
@@ -30,9 +30,16 @@ export function classify(record: Spending): SpendKind {
 /** What is asked of a model at Google: there the id is the model's. */
 const OF_MODEL = "/v1beta/models/{id}:";
 
-/** True for a POST to a collection, or to a model, which creates a response. `GET /responses/{id}` and `POST .../{id}/cancel` do not. */
-function isCreation({ method, route }: Spending): boolean {
-  return method === "POST" && (!route.includes("{id}") || route.startsWith(OF_MODEL));
+/** What puts a file into a store at Google, once the response names the operation that indexes it: a step of an upload does not. */
+const INDEXES = /:(?:importFile|uploadToFileSearchStore)$/;
+
+/**
+ * True for a POST to a collection, or to a model, which creates a response, and for one that has a file indexed. `GET /responses/{id}` and
+ * `POST .../{id}/cancel` do not.
+ */
+function isCreation({ method, route, response_id: id }: Spending): boolean {
+  if (method !== "POST") return false;
+  return !route.includes("{id}") || route.startsWith(OF_MODEL) || (id !== null && INDEXES.test(route));
 }
 
 /**

@@ -111,8 +111,11 @@ export function mustNameModel(route: Route): boolean {
   return maySpend && !isAboutStored(route) && !isStorage(route);
 }
 
-/** A segment that stands for what a service keeps, and may execute later: files, uploads, and batches by either of their names. */
-const STORAGE = /\/(?:files|uploads|batch|batches)(?:\/|$)/i;
+/**
+ * A segment that stands for what a service keeps, and may execute later: files, stores of files, uploads, and batches by either of their
+ * names.
+ */
+const STORAGE = /\/(?:files|fileSearchStores|uploads|batch|batches)(?:\/|$)/i;
 
 /** The routes that create a batch at Google. */
 const GOOGLE_BATCHES: ReadonlySet<string> = new Set(

@@ -26,7 +26,7 @@ const NO_EVENTS = { event: {}, eventTypes: [], texts: [], hasLists: false, isCon
 /** A created object: a file, an upload, or a part of one. An upload that is complete has become the file that it names. Google's has a name. */
 export const OBJECT_FORMAT: TypedFormat = {
   ...NO_EVENTS,
-  body: { id: TEXT_BYTES, file: { id: TEXT_BYTES, name: TEXT_BYTES } },
+  body: { id: TEXT_BYTES, name: TEXT_BYTES, file: { id: TEXT_BYTES, name: TEXT_BYTES } },
   createCollector: () => new ObjectCollector(),
 };
 
@@ -37,9 +37,9 @@ class ObjectCollector implements UsageCollector {
 
   addEvent(): void {}
 
-  addBody({ id, file }: JsonObject): void {
+  addBody({ id, name, file }: JsonObject): void {
     const created = asObject(file);
-    this.#id = asText(created["id"]) ?? readResourceId(created["name"]) ?? asText(id);
+    this.#id = asText(created["id"]) ?? readResourceId(created["name"]) ?? asText(id) ?? readResourceId(name);
   }
 
   toReading(isWhole: boolean): MeterReading {

@@ -40,9 +40,23 @@ interface GooglePath {
   id: string | null;
 }
 
+/** Stores of files that are searched. */
+const FILE_STORES = "fileSearchStores";
+const STORE = `${FILE_STORES}/{id}`;
+
+/** The routes by which files come into a store: their indexing is paid, and no response says how much. */
+export const GOOGLE_STORES = `${GOOGLE_ROOT}${FILE_STORES}`;
+export const STORE_IMPORT = `${GOOGLE_ROOT}${STORE}:importFile`;
+export const STORE_UPLOAD = `${GOOGLE_UPLOAD}${STORE}:uploadToFileSearchStore`;
+
 /** What is no model: lists, and what is in them, with what is done to it. Cached contents are in a project at Vertex. */
 const COLLECTION = new RegExp(
   String.raw`^${VERSION}\/(${PROJECT})?([A-Za-z]+)(?:\/([\w.~=-]+)((?::|%3[Aa]|\/)[A-Za-z]+)?)?$`,
+);
+
+/** What is in a store of files that are searched: its documents, and what indexes them. */
+const IN_STORE = new RegExp(
+  String.raw`^${VERSION}\/(${FILE_STORES}\/[\w.~=-]+\/(?:documents|operations|upload\/operations))(?:\/([\w.~=-]+))?$`,
 );
 
 /** The list of a publisher's models, at Vertex. */
@@ -69,6 +83,10 @@ const KNOWN: ReadonlySet<string> = new Set([
   `${GOOGLE_ROOT}interactions/{id}`,
   `${GOOGLE_ROOT}interactions/{id}/cancel`,
   `${GOOGLE_UPLOAD}files`,
+  GOOGLE_STORES,
+  `${GOOGLE_STORES}/{id}`,
+  STORE_IMPORT,
+  STORE_UPLOAD,
 ]);
 
 /** The version twice: a base URL that ends with it, before a client that adds it. */
@@ -93,12 +111,23 @@ export function readGooglePath(path: string): GooglePath | null {
     const publisher = PUBLISHED.exec(once)?.[2] ?? null;
     if (publisher !== null) return { route: VERTEX_LIST, path: once, named: null, id: publisher };
   }
+  const inStore = transfer === "" ? readPathInStore(once) : null;
+  if (inStore !== null) return inStore;
   const [matched, , project, collection = "", id, action = ""] = COLLECTION.exec(once) ?? [];
   if (matched === undefined || (id !== undefined && !isId(id))) return null;
   if (project !== undefined && collection !== "cachedContents") return null;
   const below = id === undefined ? "" : `/{id}${action.replace(/^%3a/i, ":")}`;
   const route = `${ROOTS.get(transfer) ?? ""}${collection}${below}`;
   return KNOWN.has(route) ? { route, path: transfer + once, named: null, id: id ?? null } : null;
+}
+
+/** Reads a path of what is in a store. Each is known by the id of its store. */
+function readPathInStore(path: string): GooglePath | null {
+  const [, , collection = "", below] = IN_STORE.exec(path) ?? [];
+  const [, id = "", ...kind] = collection.split("/");
+  if (collection === "" || !isId(id) || (below !== undefined && !isId(below))) return null;
+  const route = `${GOOGLE_STORES}/{id}/${kind.join("/")}${below === undefined ? "" : "/{id}"}`;
+  return { route, path, named: null, id };
 }
 
 /** Reads a path that names a model: what is asked of it, or an operation of it. */

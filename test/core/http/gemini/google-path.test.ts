@@ -20,6 +20,22 @@ const ROUTES: [path: string, route: string, id: string | null, sent?: string][] 
     "/v1beta/operations/{id}",
     "x1",
   ],
+  ["/v1beta/fileSearchStores", "/v1beta/fileSearchStores", null],
+  ["/v1beta/fileSearchStores/s-1", "/v1beta/fileSearchStores/{id}", "s-1"],
+  ["/v1beta/fileSearchStores/s-1:importFile", "/v1beta/fileSearchStores/{id}:importFile", "s-1"],
+  [
+    "/upload/v1beta/fileSearchStores/s-1%3AuploadToFileSearchStore",
+    "/upload/v1beta/fileSearchStores/{id}:uploadToFileSearchStore",
+    "s-1",
+  ],
+  ["/v1beta/fileSearchStores/s-1/documents", "/v1beta/fileSearchStores/{id}/documents", "s-1"],
+  ["/v1beta/fileSearchStores/s-1/documents/d-1", "/v1beta/fileSearchStores/{id}/documents/{id}", "s-1"],
+  ["/v1beta/fileSearchStores/s-1/operations/o-1", "/v1beta/fileSearchStores/{id}/operations/{id}", "s-1"],
+  [
+    "/v1beta/fileSearchStores/s-1/upload/operations/o-1",
+    "/v1beta/fileSearchStores/{id}/upload/operations/{id}",
+    "s-1",
+  ],
   ["/v1beta1/publishers/google/models", "/v1beta/publishers/{id}/models", "google"],
   ["/v1/publishers/anthropic/models/claude@1:rawPredict", "/v1beta/models/{id}:rawPredict", null],
   ["/v1/publishers/anthropic/models/count-tokens:rawPredict", "/v1beta/models/count-tokens:rawPredict", null],
@@ -30,6 +46,21 @@ for (const [path, route, id, sent = path] of ROUTES)
     const read = readGooglePath(path);
     assert.deepEqual([read?.route, read?.id, read?.path], [route, id, sent]);
   });
+
+test("a path in a store of files that a server could read in two ways is none", () => {
+  for (const path of [
+    "/v1beta/fileSearchStores/../documents",
+    "/v1beta/fileSearchStores/a%2Fb/documents/c",
+    "/v1beta/fileSearchStores/a/documents/..",
+    "/v1beta/fileSearchStores/a/documents/b:importFile",
+    "/v1beta/fileSearchStores/a/files/b",
+    "/v1beta/fileSearchStores/a:delete",
+    "/v1beta/projects/p/locations/l/fileSearchStores/a",
+    "/upload/v1beta/fileSearchStores/a/documents",
+    "/v1beta/fileSearchStores/a:uploadToFileSearchStore",
+  ])
+    assert.equal(readGooglePath(path), null, path);
+});
 
 test("a base path loses the version at its end, which Google's paths have themselves", () => {
   for (const version of ["v1", "v1beta", "v1beta1", "v1alpha"])
