@@ -135,8 +135,9 @@ export class UsageMetrics {
     const series = this.#seriesOf(record, source.model ?? record.model);
     const { tokens, usage } = source;
     // What is paid by number has no tokens that could be missing.
-    const isFinal = usage === "final" || usage === "none";
-    series.counts[isFinal ? "final" : tokens === null ? "absent" : "partial"] += 1;
+    const isByNumber = tokens === null && usage === "none";
+    const isFinal = isByNumber || usage === "final";
+    series.counts[tokens === null && !isByNumber ? "absent" : isFinal ? "final" : "partial"] += 1;
     if (tokens !== null) addTokens(series, tokens, tokens.reasoning);
     const { own, extra } = chargesOf(source);
     series.cost += billOf(source) ?? 0n;
