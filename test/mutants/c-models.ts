@@ -187,7 +187,7 @@ export const MODELS: readonly Mutant[] = [
     ...C14,
     without: "knowing a batch in other letters",
     file: POLICY,
-    find: "(?:files|uploads|batch|batches)(?:\\/|$)/i;",
+    find: "(?:files|fileSearchStores|uploads|batch|batches)(?:\\/|$)/i;",
     replace: "(?:files|uploads|batches)(?:\\/|$)/;",
   },
   {
