@@ -491,7 +491,7 @@ export const GEMINI: readonly Mutant[] = [
     without: "counting the thoughts that the total of a turn leaves out",
     file: USAGE,
     find: "names === LIVE && total === prompt + toolUse + candidates",
-    replace: "names === LIVE && total === null",
+    replace: "names === LIVE && total === -1",
   },
   {
     row: "E5",
