@@ -33,16 +33,19 @@ export function listSessions(report: LedgerReport, areAllListed: boolean): Ledge
   };
 }
 
+/** A session before its rows are added up: of thousands, few are listed. */
+interface Session {
+  id: string | null;
+  parts: ReportRow[];
+  amount: bigint;
+  tokens: number;
+}
+
 function gather({ rows, total }: Sums, prices: PriceBook, areAllListed: boolean): Sums {
-  const sessions = new Map<string | null, ReportRow[]>();
-  for (const row of rows) {
-    const id = row.names[0] ?? null;
-    const parts = sessions.get(id);
-    if (parts === undefined) sessions.set(id, [row]);
-    else parts.push(row);
-  }
-  const length = lengthOfIds([...sessions.keys()].filter((id) => id !== null));
-  const gathered = Array.from(sessions, ([id, parts]) => {
+  const sessions = sessionsOf(rows).toSorted(compare);
+  const length = lengthOfIds(sessions.flatMap(({ id }) => id ?? []));
+  const count = areAllListed || sessions.length === MOST_LISTED + 1 ? sessions.length : MOST_LISTED;
+  const listed = sessions.slice(0, count).map(({ id, parts }) => {
     const tools = new Set(parts.map(({ names }) => names[1] ?? "unknown"));
     const hours = parts.flatMap(({ names }) => names[2] ?? []).toSorted();
     const names = [
@@ -51,13 +54,29 @@ function gather({ rows, total }: Sums, prices: PriceBook, areAllListed: boolean)
       shortDay(hours.at(-1) ?? ""),
     ];
     return sumOfRows(names, parts, prices);
-  }).toSorted(compare);
-  const listed = areAllListed ? gathered : gathered.slice(0, MOST_LISTED);
-  const others = gathered.slice(listed.length);
-  if (others.length === 1) return { rows: gathered, total };
-  const rest =
-    others.length === 0 ? [] : [sumOfRows([pluralize(others.length, "other"), "--all", ""], others, prices)];
-  return { rows: [...listed, ...rest], total };
+  });
+  const others = sessions.slice(count);
+  if (others.length === 0) return { rows: listed, total };
+  const names = [pluralize(others.length, "other"), "--all", ""];
+  const rest = sumOfRows(
+    names,
+    others.flatMap(({ parts }) => parts),
+    prices,
+  );
+  return { rows: [...listed, rest], total };
+}
+
+function sessionsOf(rows: readonly ReportRow[]): Session[] {
+  const sessions = new Map<string | null, Session>();
+  for (const row of rows) {
+    const id = row.names[0] ?? null;
+    let session = sessions.get(id);
+    if (session === undefined) sessions.set(id, (session = { id, parts: [], amount: 0n, tokens: 0 }));
+    session.parts.push(row);
+    session.amount += row.cost.amount;
+    session.tokens += sumTokens(row.sums);
+  }
+  return [...sessions.values()];
 }
 
 /** Returns how long the beginnings of ids have to be so that no two are the same. */
@@ -73,7 +92,7 @@ function describeTools(tools: readonly string[]): string {
   return tools.length > 2 ? pluralize(tools.length, "tool") : tools.join(", ");
 }
 
-function compare(one: ReportRow, other: ReportRow): number {
-  if (one.cost.amount !== other.cost.amount) return one.cost.amount > other.cost.amount ? -1 : 1;
-  return sumTokens(other.sums) - sumTokens(one.sums);
+function compare(one: Session, other: Session): number {
+  if (one.amount !== other.amount) return one.amount > other.amount ? -1 : 1;
+  return other.tokens - one.tokens;
 }
