@@ -222,4 +222,12 @@ export const WEBSOCKETS: readonly Mutant[] = [
     find: "others.length > 0 || !KEY.test(key)",
     replace: "!KEY.test(key)",
   },
+  {
+    row: "E5",
+    test: "test/proxy/websocket/policy.test.ts",
+    without: "the record of a message whose key cannot be read",
+    file: JUDGE,
+    find: "keyring.require(key), asked, NOTHING_READ, step, done",
+    replace: "keyring.require(key), asked, NOTHING_READ, null, done",
+  },
 ];

@@ -39,8 +39,8 @@ for (const { by, message: text, code } of SMUGGLED_MESSAGES)
       assert.equal(upstream.messages.length, 1);
     });
 
-test("a message of a forbidden model is refused wherever it is cut in two frames", async (t) => {
-  const { upstream, client } = await openThroughGate(t, { config: ONLY_GPT_5_5 });
+test("a message of a forbidden model is refused and recorded wherever it is cut in two frames", async (t) => {
+  const { gate, upstream, client } = await openThroughGate(t, { config: ONLY_GPT_5_5 });
   const message = Buffer.from(`{"type":"response.create","model":"gpt-5.5","mod\\u0065l":"gpt-6.2-sol"}`);
   for (let at = 0; at <= message.length; at += 1) {
     client.socket.send(message.subarray(0, at), { fin: false, binary: false });
@@ -49,6 +49,9 @@ test("a message of a forbidden model is refused wherever it is cut in two frames
     assert.deepEqual([at, status, error?.code], [at, 400, "model_unreadable"]);
   }
   assert.equal(upstream.messages.length, 0);
+  const records = await gate.ledger.first(message.length + 1);
+  for (const { outcome, error_type } of records)
+    assert.deepEqual([outcome, error_type], ["rejected", "model_unreadable"]);
 });
 
 /** Compressed payloads of which peers that keep their state read more, or other bytes, than one that takes each message by itself. */

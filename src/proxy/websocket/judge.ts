@@ -105,7 +105,8 @@ export class Judge {
       arrival: readArrival(this.#parts.books.clock),
     };
     const asked = { message, facts, received };
-    if (facts.fault !== null) this.#refuse(asked, unreadableModel(facts.fault), null, done);
+    if (facts.fault !== null)
+      this.#advance(asked, { ...NOTHING_READ, refusal: unreadableModel(facts.fault) }, done);
     else if (facts.isJoined) this.#judgeJoined(asked, done);
     else this.#advance(asked, NOTHING_READ, done);
   }
@@ -140,7 +141,7 @@ export class Judge {
         }
         const learned = this.#learn(asked, body, step);
         if (learned instanceof Promise) {
-          void this.#advanceLater(learned, asked, body, done);
+          void this.#advanceLater(learned, asked, body, null, done);
           return;
         }
         body = learned;
@@ -150,16 +151,18 @@ export class Judge {
     }
   }
 
+  /** `chosen` is where the message was to go, if what is waited for fails; null where that is not decided yet. */
   async #advanceLater(
     known: Promise<unknown>,
     asked: Asked,
     body: BodyFacts,
+    chosen: Chosen | null,
     done: (verdict: Verdict) => void,
   ): Promise<void> {
     try {
       await known;
     } catch (error) {
-      this.#refuse(asked, this.#parts.refuser.refusalOf(error), null, done);
+      this.#refuse(asked, this.#parts.refuser.refusalOf(error), chosen, done);
       return;
     }
     this.#advance(asked, body, done);
@@ -228,7 +231,7 @@ export class Judge {
     const { key } = this.#pinned;
     const secret = keyring.cached(key);
     if (secret === null) {
-      void this.#advanceLater(keyring.require(key), asked, NOTHING_READ, done);
+      void this.#advanceLater(keyring.require(key), asked, NOTHING_READ, step, done);
       return;
     }
     done(secret.isSameAs(this.#secret) ? go : { kind: "reconnect" });

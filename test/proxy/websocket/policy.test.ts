@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { defaultConfig, type Config } from "../../../src/core/config/config.ts";
+import { KeyFailure } from "../../../src/core/failure.ts";
 import { prepareSettings } from "../../../src/core/decide/settings.ts";
 import type { Refusal } from "../../../src/core/refusals/refusal.ts";
 import { waitUntil } from "../../helpers/async/wait-until.ts";
@@ -266,6 +267,17 @@ test("a change of the key closes a WebSocket with 1012 before its next message g
     upstream.handshakes.map(({ headers }) => headers.authorization),
     [`Bearer ${TEST_KEY}`, `Bearer ${TEST_KEY}-new`],
   );
+});
+
+test("a message whose key cannot be read is refused, and leaves a record", async (t) => {
+  const { gate, upstream, client } = await openThroughGate(t);
+  gate.keys.failure = new KeyFailure("locked", "the keychain is locked", "unlock it");
+  gate.keyring.forget();
+  client.send(CREATE);
+  assert.equal((await client.until(isTerminal)).type, "error");
+  assert.equal(upstream.messages.length, 0);
+  const { outcome, error_type, upstream: name } = await gate.ledger.only();
+  assert.deepEqual([outcome, error_type, name], ["rejected", "key_locked", "default"]);
 });
 
 test("a WebSocket closes with 1012 when its upstream is changed: at once, or after the response that runs", async (t) => {
