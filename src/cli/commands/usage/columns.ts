@@ -1,5 +1,5 @@
 import { formatInColumn, type Money } from "../../../core/price/money.ts";
-import { knownAmount, type SpendingCost } from "../../../core/price/spending.ts";
+import type { SpendingCost } from "../../../core/price/spending.ts";
 import type { Grouping } from "../../../core/ledger/grouping.ts";
 import type { ReportRow } from "../../../core/ledger/report.ts";
 import { sumTokens, type Tally } from "../../../core/ledger/tally.ts";
@@ -178,13 +178,12 @@ export function inputOf({ input_uncached, cache_read, cache_write }: Tally): num
   return input_uncached + cache_read + cache_write;
 }
 
-/** `free` where tokens cost nothing, `plan` where one paid, and `own` where a tool's own key did. */
+/** `free` where tokens cost nothing, `plan` where one paid, `own` where a tool's own key did, and `unknown` where no usage is known. */
 export function formatCostOf({ sums, cost }: ReportRow, total: ReportRow): string {
   if (isFree(cost) && sums.plan_requests > 0) return "plan";
   if (isFree(cost) && sums.own_requests > 0) return "own";
   if (isFree(cost) && sumTokens(sums) > 0) return "free";
-  const isUnknown = knownAmount(cost) === null && cost.unpriced.length === 0;
-  return isUnknown ? UNKNOWN : formatCost(cost, formatInColumn(cost.amount, total.cost.amount));
+  return formatCost(cost, formatInColumn(cost.amount, total.cost.amount));
 }
 
 /** What plans and tools' own keys paid is in brackets, as it is in no cost. */

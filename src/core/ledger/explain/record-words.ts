@@ -31,13 +31,13 @@ export const CUTTERS: Readonly<Record<CutBy, string>> = {
 
 /** What a line of a cost is for, in words (docs/ledger.md#tokens). */
 export const COST_LINES = {
-  input_uncached: "input, not cached",
-  cache_read: "read from the cache",
-  cache_write_5m: "written to the cache (5 min)",
-  cache_write_30m: "written to the cache (30 min)",
-  cache_write_1h: "written to the cache (1 hour)",
-  cache_write_12h: "written to the cache (12 hours)",
-  cache_write_ttl_unknown: "written to the cache",
+  input_uncached: "uncached",
+  cache_read: "from cache",
+  cache_write_5m: "to cache (5 min)",
+  cache_write_30m: "to cache (30 min)",
+  cache_write_1h: "to cache (1 hour)",
+  cache_write_12h: "to cache (12 hours)",
+  cache_write_ttl_unknown: "to cache",
   output: "output",
   web_search: "web searches",
   picture: "pictures",

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { test, type TestContext } from "node:test";
 import { programName } from "../../../../src/adapters/program.ts";
 import { examine } from "../../../../src/cli/commands/live/explain/examine.ts";
+import { describeFlag } from "../../../../src/cli/commands/live/explain/flag-words.ts";
 import { renderPage } from "../../../../src/cli/commands/live/explain/page.ts";
 import { loadConfig } from "../../../../src/cli/load-config.ts";
 import type { UsageRecord } from "../../../../src/core/ledger/record.ts";
@@ -77,42 +78,42 @@ test("explain says who asked, where it went, what it used and cost, how it ended
     stdout.replace(" --since 2026-11-21\n", "\n"),
     `codex asked for gpt-5 on 2026-11-21 at 12:00:00: it completed after 14.2 s and cost $0.0175 (2.6 times the usual).
 
-who         codex, recognized by its process
-process     /usr/bin/codex (process 4242), started by zsh < tmux
-client      codex_cli_rs/0.151.0
-session     session-1, the main agent
-project     /home/ada/shop, branch main
-
-where       openai (https://api.openai.com/v1), with the key "team"
-request     POST /responses, as a stream
-model       gpt-5
-why         openai is the first that fits by the present configuration
-
-used        10,000 tokens in, none of them from a cache
-            500 tokens out, 200 of them reasoning
-certainty   The tokens are the service's final counts.
-cache       the 8 requests before it in this session read 96% of their input from the cache, this one 0%
-
-cost        $0.0175
-                                count              price   amount
-            input, not cached  10,000  $1.25 per million  $0.0125
-            output                500    $10 per million   $0.005
-            total                                         $0.0175
-prices      list price of openai for gpt-5, as of ${listed?.asOf} (${listed?.name})
-
 ended       it completed (status 200, stop reason end_turn)
 took        14.2 s, the first token after 800 ms, then 37.2 tokens per second
 size        1 KB from the tool, 2 KB to it
 id          ${ID}
             req_7 at the service, whose support asks for it
 
+cost        $0.0175
+                       count              price   amount
+            uncached  10,000  $1.25 per million  $0.0125
+            output       500    $10 per million   $0.005
+            total                                $0.0175
+prices      list price of openai for gpt-5, as of ${listed?.asOf} (${listed?.name})
+
+used        10,000 tokens in, none of them from a cache
+            500 tokens out, 200 of them reasoning
+certainty   The tokens are the service's final counts.
+cache       the 8 requests before it in this session read 96% of their input from the cache, this one 0%
+
+where       openai (https://api.openai.com/v1), with the key "team"
+request     POST /responses, as a stream
+model       gpt-5
+why         openai is the first that fits by the present configuration
+
+who         codex, recognized by its process
+process     /usr/bin/codex (process 4242), started by zsh < tmux
+client      codex_cli_rs/0.151.0
+session     session-1, the main agent
+project     /home/ada/shop, branch main
+
 compared    with the median of 12 requests of codex with gpt-5 in /home/ada/shop in the 7 days before
-                            this one     usual
-            cost             $0.0175  $0.00670  2.6 times the usual
-            tokens in         10,000    10,000  as usual
-            from the cache        0%       96%
-            tokens out           500       500  as usual
-            duration          14.2 s    900 ms  16 times the usual
+                        this one     usual
+            cost         $0.0175  $0.00670  2.6 times the usual
+            tokens in     10,000    10,000  as usual
+            from cache        0%       96%
+            tokens out       500       500  as usual
+            duration      14.2 s    900 ms  16 times the usual
 
 more        to see the whole session, type: tollkeeper usage session session-1
             to see what decides where it goes, type: tollkeeper route --explain ${ID.slice(0, 13)}
@@ -185,6 +186,16 @@ test("docs/watching.md shows the page as it is, but for the version of the price
   const { stdout } = await explain(t, shopRecords(), ID);
   const [page = ""] = withoutVersion(stdout).split("\n\nmore ");
   assert.ok(withoutVersion(readPage("watching.md")).includes(page));
+});
+
+test("docs/ledger.md has the words for each flag", () => {
+  const [, section = ""] = /^### Flags\n([^]*?)\n### /m.exec(readPage("ledger.md")) ?? [];
+  const rows = [...section.matchAll(/^\| `(\w+)`[ *]+\| (.+?) +\|$/gm)];
+  assert.ok(rows.length > 30);
+  for (const [, flag = "", words = ""] of rows) {
+    const plain = words.replaceAll(/\[([^\]]+)\]\([^)]+\)|`/g, "$1");
+    assert.ok(plain.endsWith(describeFlag(flag)), flag);
+  }
 });
 
 test("explain finds a request by the upstream's id, and the newest one of all and of a tool", async (t) => {
@@ -281,19 +292,17 @@ test("the cost names each factor of a price, the long-context price, and what ha
   const page = await pageOf(t, [claude(changes)]);
   assert.match(
     page,
-    /input, not cached +300,000 +\$6 per million \(long context\) +0\.5 \(tier batch\), 0\.9 \(discount\) +\$0\.81\n/,
+    /uncached +300,000 +\$6 per million \(long context\) +0\.5 \(tier batch\), 0\.9 \(discount\) +\$0\.81\n/,
   );
-  assert.match(page, /written to the cache \(5 min\) +1,000 /);
+  assert.match(page, /to cache \(5 min\) +1,000 /);
   // The usage of a request that has searched is that of several prompts, whose sizes are not known.
   const searched = await pageOf(t, [claude({ ...changes, server_tools: { web_search: 2 } })]);
   assert.match(searched, /web searches +2 +\$10 per thousand +0\.9 \(discount\) +\$0\.018\n +at least /);
-  assert.match(searched, /input, not cached +300,000 +\$3 per million +0\.5/);
+  assert.match(searched, /uncached +300,000 +\$3 per million +0\.5/);
   assert.match(searched, /\nunpriced +long context of claude-sonnet-4-5\n/);
   const unpriced = await pageOf(t, [claude({ model: "no such model", model_requested: null })]);
-  assert.match(
-    unpriced,
-    /: it completed after 900 ms and cost an unknown amount: there is no price for it\.\n/,
-  );
+  assert.match(unpriced, /: it completed after 900 ms and cost an unknown amount\.\n/);
+  assert.match(unpriced, /\ncost +an unknown amount\nunpriced /);
   assert.match(
     unpriced,
     /\nunpriced +no such model\n +to set a price, type: tollkeeper prices 'no such model'\n/,
@@ -342,8 +351,10 @@ test("usage that is not exact is said to be so, with what stands in for it", asy
   const odd = await pageOf(t, [claude({ usage: "partial", flags: ["undecided"] })]);
   assert.match(
     odd,
-    /\ncertainty +The service contradicts itself: the tokens are a lower bound\.\nunusual +undecided; docs\/ledger\.md#flags/,
+    /\ncertainty +The service contradicts itself: the tokens are a lower bound\.\nunusual +nothing says which of the figures that contradict each other is right\n/,
   );
+  const later = await pageOf(t, [claude({ flags: ["openai_names", "of_a_later_version" as "summed"] })]);
+  assert.match(later, /\nunusual +another API's names for the counts\n +of_a_later_version\n/);
 });
 
 test("the attempts of a fallback are listed, and a background response says for which request it counts", async (t) => {

@@ -59,7 +59,7 @@ test("an answer says in words why the cache was missed and what that cost, and i
     /the tools changed \(the service says so\): 20,000 tokens of it could have been read from the cache, for \$0\.0460 less/;
   assert.match(text, reason);
   assert.match((document["explained"] as string[]).join("\n"), reason);
-  assert.match(text, /written to the cache \(5 min\) +21,000/);
+  assert.match(text, /to cache \(5 min\) +21,000/);
   assert.ok(JSON.stringify(document).length < 4_000);
 });
 

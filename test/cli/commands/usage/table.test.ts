@@ -40,7 +40,7 @@ test("a wide terminal shows all usual columns, with each row's share of the cost
     "claude-code   $101.25  ████▌   75%         1   300,000,000         90%   3,000,000        0          0       0",
     "codex          $30.38  █▍      23%         1    90,000,000         90%     900,000        0          0       0",
     "opencode       ≥$3.38  ▏        3%         1   ≥10,000,000         90%    ≥100,000        1          0       0",
-    "zed                 –                      2             –                       –        0          1       1",
+    "zed           unknown                      2             –                       –        0          1       1",
     "total        ≥$135.00  ██████ 100%         5  ≥400,000,000         90%  ≥4,000,000        1          1       1",
   ]);
 });
@@ -51,7 +51,7 @@ test("at 80 and at 60 columns, columns are left out and named, and nothing is wr
     "claude-code   $101.25  ████▌   75%         1   300,000,000   3,000,000",
     "codex          $30.38  █▍      23%         1    90,000,000     900,000",
     "opencode       ≥$3.38  ▏        3%         1   ≥10,000,000    ≥100,000",
-    "zed                 –                      2             –           –",
+    "zed           unknown                      2             –           –",
     "total        ≥$135.00  ██████ 100%         5  ≥400,000,000  ≥4,000,000",
   ]);
   assert.deepEqual(render({ width: 60 }), [
@@ -59,7 +59,7 @@ test("at 80 and at 60 columns, columns are left out and named, and nothing is wr
     "claude-code   $101.25  ████▌   75%         1   300,000,000",
     "codex          $30.38  █▍      23%         1    90,000,000",
     "opencode       ≥$3.38  ▏        3%         1   ≥10,000,000",
-    "zed                 –                      2             –",
+    "zed           unknown                      2             –",
     "total        ≥$135.00  ██████ 100%         5  ≥400,000,000",
   ]);
   assert.deepEqual(renderAll({ width: 60 }).hidden, [
@@ -166,8 +166,9 @@ test("what is not known is a dash, and what is counted in part has a sign", () =
   const priced = cells(usageRecord({ tokens: tokens({ input_uncached: 1_000_000 }) }));
   assert.deepEqual([priced["cost"], priced["saved"], priced["tokens in"]], ["$1.25", "$0.00", "1,000,000"]);
   const uncounted = cells(usageRecord({ usage: "absent", tokens: null, spend: "never" }));
-  for (const name of ["cost", "tokens in", "cache read", "saved", "tokens out"])
+  for (const name of ["tokens in", "cache read", "saved", "tokens out"])
     assert.equal(uncounted[name], "–", name);
+  assert.equal(uncounted["cost"], "unknown");
   const partial = cells(usageRecord({ usage: "partial", tokens: tokens({ input_uncached: 7, output: 3 }) }));
   for (const name of ["tokens in", "uncached", "cache read", "tokens out", "reasoning"])
     assert.match(partial[name] ?? "", /^≥\d/, name);

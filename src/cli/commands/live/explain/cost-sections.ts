@@ -69,9 +69,7 @@ export function describeAmount(cost: Cost): string {
     case "unknown":
       return "an unknown amount: the service reported no usage";
     case "unpriced":
-      return cost.atLeast === 0n
-        ? "an unknown amount: there is no price for it"
-        : `at least ${formatDollars(cost.atLeast)}: not all of it has a price`;
+      return cost.atLeast === 0n ? "an unknown amount" : `at least ${formatDollars(cost.atLeast)}`;
     case "priced":
       return `${cost.isLowerBound ? "at least " : ""}${formatDollars(cost.amount)}`;
   }

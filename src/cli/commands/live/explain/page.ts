@@ -44,11 +44,11 @@ export function renderPage(request: ExaminedRequest, view: View): string {
   const next = nextFacts(request);
   const sections = [
     [layOutProse([toPrintable(headline(request))], view.width)],
-    layOut(clientFacts(record), view),
-    layOut(destinationFacts(request), view),
-    layOut(usageFacts(request), view),
-    costLines(request, view),
     layOut(endingFacts(record), view),
+    costLines(request, view),
+    layOut(usageFacts(request), view),
+    layOut(destinationFacts(request), view),
+    layOut(clientFacts(record), view),
     [
       ...layOut(usual === null ? [] : [["compared", describeUsual(usual, record)]], view),
       ...indentedTable(USUAL_COLUMNS, usualRows(request), view),

@@ -10,6 +10,7 @@ import { formatShare } from "../../../prices/format-cost.ts";
 import type { Fact } from "../../../terminal/facts.ts";
 import { formatNumber, pluralize } from "../../../terminal/format.ts";
 import type { ExaminedRequest } from "./examine.ts";
+import { describeFlag } from "./flag-words.ts";
 
 /** Says what a request used, and how certain that is. */
 export function usageFacts(request: ExaminedRequest): Fact[] {
@@ -28,10 +29,7 @@ export function usageFacts(request: ExaminedRequest): Fact[] {
     [tokens === null && !isByNumber ? "used" : "certainty", describeCertainty(request)],
     ...estimateFacts(record, source.usage),
     source.id !== record.id && ["", `a later fetch brought the usage: tollkeeper explain ${source.id}`],
-    source.flags.length > 0 && [
-      "unusual",
-      `${source.flags.join(", ")}; docs/ledger.md#flags says what was noticed`,
-    ],
+    ...source.flags.map((flag, at): Fact => [at === 0 ? "unusual" : "", describeFlag(flag)]),
     tokens !== null && before !== null && ["cache", describeCache(tokens, before)],
     ...missFacts(request),
   ];
@@ -58,9 +56,9 @@ export function countFacts(tokens: Counts): Fact[] {
   const { input_uncached: uncached, cache_read: read, cache_write: write, output, reasoning } = tokens;
   const input = inputOf(tokens);
   const parts = [
-    `${formatNumber(uncached)} not cached`,
-    `${formatNumber(read)} read from the cache${read === 0 ? "" : ` (${formatShare(read, input)})`}`,
-    ...(write === 0 ? [] : [`${formatNumber(write)} written to it`]),
+    `${formatNumber(uncached)} uncached`,
+    `${formatNumber(read)} from cache${read === 0 ? "" : ` (${formatShare(read, input)})`}`,
+    ...(write === 0 ? [] : [`${formatNumber(write)} to cache`]),
   ];
   const isUncached = read + write === 0;
   const thought =

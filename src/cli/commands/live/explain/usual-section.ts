@@ -25,7 +25,7 @@ export const USUAL_COLUMNS: readonly Column[] = [
 const NAMES: Readonly<Record<keyof Measures, string>> = {
   cost: "cost",
   input: "tokens in",
-  cached: "from the cache",
+  cached: "from cache",
   output: "tokens out",
   duration: "duration",
 };
