@@ -9,7 +9,7 @@ export const READ_AHEAD_BYTES = 1024 * 1024;
 /** What counts the bytes that wait, as far as reading ahead goes: `SharedBuffer`. */
 interface ReadAheadBuffer {
   resize(before: number, after: number): void;
-  hasRoom(bytes: number): boolean;
+  mayKeep(bytes: number, added: number): boolean;
 }
 
 /**
@@ -24,7 +24,7 @@ export async function countReadAhead<T>(
 ): Promise<T> {
   const bytes = Math.min(announcedBytes ?? READ_AHEAD_BYTES, READ_AHEAD_BYTES);
   buffer.resize(0, bytes);
-  const mayRead = buffer.hasRoom(bytes);
+  const mayRead = buffer.mayKeep(bytes, 0);
   if (!mayRead) process.nextTick(() => stopReading(req));
   try {
     return await awaited;

@@ -57,7 +57,7 @@ export class SharedBuffer {
     return bytes <= MOST_BYTES && bytes + READ_BYTES <= (this.#limitBytes - this.#usedBytes) * SHARE;
   }
 
-  /** Returns true when a copy that has `bytes` may grow by `added`. */
+  /** Returns true when a copy, or what is read ahead, that has `bytes` may grow by `added`. */
   mayKeep(bytes: number, added: number): boolean {
     return bytes + added <= (this.#limitBytes - this.#usedBytes + bytes) * KEPT_SHARE;
   }
