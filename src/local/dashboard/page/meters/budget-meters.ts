@@ -19,7 +19,6 @@ const MOST_MODELS = 3;
 export function budgetMeters({ budgets, lifts }: Pick<Status, "budgets" | "lifts">): Meter[] {
   return budgets.map((budget) => {
     const { percent, spent, amount, assumed } = budget;
-    const format = formatOf(budget);
     const isSpent = isRefusing(budget, lifts);
     // Only nothing is 0 %.
     const share = percent === 0 && Number(spent) > 0 ? "<1" : percent;
@@ -28,7 +27,7 @@ export function budgetMeters({ budgets, lifts }: Pick<Status, "budgets" | "lifts
       wholeName: nameOf(budget, (name) => name),
       percent,
       assumed: (100 * Number(assumed)) / Number(amount),
-      used: `${share}% spent, ${format(Number(spent))} of ${format(Number(amount))}${unitOf(budget)}`,
+      used: describeUse(budget, share),
       tone: toneOf(budget),
       isRefusing: isSpent,
       next: nextOf(budget, lifts),
@@ -37,6 +36,16 @@ export function budgetMeters({ budgets, lifts }: Pick<Status, "budgets" | "lifts
       movers: "",
     };
   });
+}
+
+/** What is only assumed was not spent: it is named apart from what is known. */
+function describeUse(budget: Budget, share: number | string): string {
+  const format = formatOf(budget);
+  const [spent, assumed, amount] = [budget.spent, budget.assumed, budget.amount].map(Number);
+  const of = `of ${format(amount ?? 0)}${unitOf(budget)}`;
+  const all = spent ?? 0;
+  if (assumed === undefined || assumed <= 0) return `${share}% spent, ${format(all)} ${of}`;
+  return `${share}%: ${format(all - assumed)} known and ${format(assumed)} assumed, ${of}`;
 }
 
 /** Amber from the first share at which the budget warns; red once it refuses. */
