@@ -23,6 +23,9 @@ export interface ApiRequest {
   switches: Switches;
 }
 
+/** What the requests on a WebSocket have of its handshake. */
+export type SocketClient = Pick<ApiRequest, "key" | "switches" | "models">;
+
 /** What the routes remember from one request to the next. */
 export interface RouteState {
   promptCache: PromptCache;

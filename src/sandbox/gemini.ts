@@ -87,17 +87,19 @@ export function fetchGeminiModel(call: ApiRequest): ApiResponse {
 }
 
 function describeModel(name: string): JsonObject {
-  const supportedGenerationMethods = name.includes("embedding")
-    ? ["embedContent", "batchEmbedContents"]
-    : ["generateContent", "countTokens"];
   return {
     name: `models/${name}`,
     version: "sandbox",
     displayName: `${name} (sandbox)`,
     inputTokenLimit: 1_048_576,
     outputTokenLimit: 65_536,
-    supportedGenerationMethods,
+    supportedGenerationMethods: methodsOf(name),
   };
+}
+
+function methodsOf(model: string): string[] {
+  if (model.includes("embedding")) return ["embedContent", "batchEmbedContents"];
+  return model.includes("live") ? ["bidiGenerateContent"] : ["generateContent", "countTokens"];
 }
 
 /** Returns the model that the path names. @throws ApiError 404 for one that the key has not */
@@ -107,7 +109,8 @@ export function modelIn(call: ApiRequest): string {
   return model;
 }
 
-function bill(completion: Completion, input: { tokens: number; cached: number }): BilledTokens {
+/** Returns what a completion costs, given the tokens of its input, and those of them that were cached. */
+export function bill(completion: Completion, input: { tokens: number; cached: number }): BilledTokens {
   const reasoning = countReasoningTokens(completion);
   return {
     input_uncached: input.tokens - input.cached,

@@ -16,7 +16,7 @@ import {
 import { makeId } from "./ids.ts";
 import { stringOrNull } from "./json.ts";
 import { findKey } from "./keys.ts";
-import { isSocketPath, serveSocket } from "./socket.ts";
+import { findSocket } from "./socket.ts";
 import { classifyPath, findRoute, type Route } from "./routes.ts";
 import { NO_SWITCHES, parseSwitches } from "./switches.ts";
 
@@ -46,22 +46,20 @@ async function respond(call: Call, pending: PendingResponse, state: SandboxState
   const { request, path } = call;
   const { name, profile, keys, groups } = state;
   const isHandshake = request.headers.upgrade !== undefined;
-  // On 426 Codex falls back to POST at once; on any other status only after many retries.
-  if (isHandshake && !isSocketPath(request, path, profile))
-    throw new ApiError(426, "the sandbox has no WebSocket here");
-  // What a WebSocket carries are requests for the same route.
-  const route = findRoute(isHandshake ? "POST" : (request.method ?? ""), path, profile);
+  const route = isHandshake
+    ? findSocket(request, path, profile)
+    : findRoute(request.method ?? "", path, profile);
   const xSandbox = request.headersDistinct["x-sandbox"]?.join();
   const switches = parseSwitches(xSandbox, { name, defaults: profile.switches });
   pending.switches = switches;
   const scheme = schemeFor(route, call.vendor);
   const key = findKey(request.headersDistinct, scheme, keys);
   requireVersion(request, scheme);
-  if (isHandshake) {
+  if ("serve" in route) {
     await wait(switches.delayMs, undefined, { signal: pending.clientGone });
     if (switches.errorStatus !== null)
       throw new ApiError(switches.errorStatus, "the sandbox was asked to fail");
-    serveSocket(call, pending, { key, switches, models: groups[key.group] ?? [] }, state);
+    route.serve(call, pending, { key, switches, models: groups[key.group] ?? [] }, state);
     return;
   }
   const isPost = route.method === "POST" && !(route.mayBeEmpty === true && hasNoBody(request));
@@ -117,7 +115,10 @@ function execute(call: Call, route: Route, apiRequest: ApiRequest, state: Sandbo
 }
 
 /** Files are shared: who speaks to Anthropic has its key there. */
-function schemeFor({ path, scheme }: Route, vendor: Call["vendor"]): Route["scheme"] {
+function schemeFor(
+  { path, scheme }: Pick<Route, "path" | "scheme">,
+  vendor: Call["vendor"],
+): Route["scheme"] {
   return vendor === "anthropic" && path.startsWith("/files") ? "x-api-key" : scheme;
 }
 

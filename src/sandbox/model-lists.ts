@@ -40,6 +40,7 @@ export const GEMINI_MODELS: readonly string[] = [
   "gemini-2.5-pro",
   "gemini-2.5-flash",
   "gemini-2.5-flash-lite",
+  "gemini-3.8-live",
   "gemini-embedding-2",
 ];
 /** Those of Amazon Bedrock, which has no list: inference profiles, and the models of their maker. */

@@ -23,7 +23,7 @@ export function fetchModel(call: ApiRequest): ApiResponse {
 }
 
 /** Requires that the key may use `model`. @throws ApiError with the status, message and code of the vendor */
-export function requireModel({ models, vendor }: ApiRequest, model: string): void {
+export function requireModel({ models, vendor }: Pick<ApiRequest, "models" | "vendor">, model: string): void {
   const own = vendor === "bedrock" ? BEDROCK_MODELS : models;
   if ((vendor === "google" ? GEMINI_MODELS : own).includes(model)) return;
   switch (vendor) {

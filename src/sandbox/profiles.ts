@@ -1,4 +1,5 @@
 import { BEDROCK_ACTIONS, bedrockRoute } from "../core/http/bedrock/model-path.ts";
+import { LIVE_ROUTE } from "../core/http/gemini/live-path.ts";
 import type { Vendor } from "./errors.ts";
 import { DEFAULT_KEYS, type AuthScheme, type SandboxKey } from "./keys.ts";
 import {
@@ -101,6 +102,7 @@ const GEMINI_ROUTES = routesWith("x-goog-api-key", [
   "/v1beta/files/{id}",
   "/v1beta/files/{id}:download",
   "/download/v1beta/files/{id}:download",
+  LIVE_ROUTE,
 ]);
 
 /** Claude at Vertex. */

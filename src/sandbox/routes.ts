@@ -1,4 +1,5 @@
 import { GOOGLE_COUNT, readGooglePath } from "../core/http/gemini/google-path.ts";
+import { LIVE_ROUTE, readLivePath } from "../core/http/gemini/live-path.ts";
 import { bedrockRoute, isLikeBedrock, readBedrockPath } from "../core/http/bedrock/model-path.ts";
 import type { ApiRequest, ApiResponse, RouteState } from "./api.ts";
 import { converse, countBedrockTokens, invoke } from "./bedrock/actions.ts";
@@ -210,6 +211,7 @@ export function findRoute(method: string, path: string, { basePath, routes }: Pr
 
 /** Returns the path of Google's route; null for any other path. What it shares with the other APIs is theirs: `/v1/models`. */
 function googleRoute(path: string, basePath: string): string | null {
+  if (readLivePath(path) !== null) return LIVE_ROUTE;
   const read = readGooglePath(path);
   if (read === null) return null;
   const isOwn = read.named?.action != null || read.route === GOOGLE_COUNT;

@@ -1,66 +1,72 @@
-import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import type { Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
+import { LIVE_ROUTE, readLivePath } from "../core/http/gemini/live-path.ts";
 import { isObject, parseJson, type JsonObject } from "../core/json.ts";
-import { FrameReader, OPCODE, type Frame } from "../core/websocket/frame-reader.ts";
-import { writeClose, writeFrame, writeText } from "../core/websocket/write-frame.ts";
-import type { ApiRequest, Call, RouteState, SandboxState } from "./api.ts";
+import { writeText } from "../core/websocket/write-frame.ts";
+import type { Call, RouteState, SandboxState, SocketClient } from "./api.ts";
 import { ApiError, errorBody } from "./errors.ts";
+import { serveLive } from "./gemini/live.ts";
 import type { PendingResponse } from "./http/send-response.ts";
 import { makeId } from "./ids.ts";
 import { stringOrNull } from "./json.ts";
+import type { AuthScheme } from "./keys.ts";
 import type { Profile } from "./profiles.ts";
 import { createOnSocket } from "./responses.ts";
 import { ResponseStore } from "./responses/store.ts";
+import { acceptHandshake, MessageSocket } from "./socket/message-socket.ts";
 
 const ROUTE = "/responses";
 
 /** What `response.steer` may have: OpenAI refuses anything else (https://developers.openai.com/api/docs/guides/steering). */
 const STEER_MEMBERS: ReadonlySet<string> = new Set(["type", "previous_response_id", "input"]);
 
-/** OpenAI closes a WebSocket at a message of so many bytes (docs/websocket.md). */
-const MESSAGE_LIMIT = 16 * 1024 * 1024;
-
-/** True for a handshake of a WebSocket where the service has one: OpenAI, with the Responses API (docs/websocket.md). */
-export function isSocketPath({ method, headers }: IncomingMessage, path: string, profile: Profile): boolean {
-  const isWebSocket = headers.upgrade?.toLowerCase() === "websocket" && method === "GET";
-  const isThere = profile.vendor === "openai" && profile.routes[ROUTE] !== undefined;
-  return (
-    isWebSocket &&
-    isThere &&
-    path === `${profile.basePath}${ROUTE}` &&
-    headers["sec-websocket-key"] !== undefined
-  );
+/** A route that a WebSocket carries the requests of. */
+interface SocketRoute {
+  path: string;
+  scheme: AuthScheme;
+  /** Accepts the handshake, and responds to the messages that follow. Its switches hold for each of them. */
+  serve: (call: Call, pending: PendingResponse, client: SocketClient, state: SandboxState) => void;
 }
 
-/** Accepts a handshake, and responds to the messages that follow. The switches of the handshake hold for each of them. */
-export function serveSocket(
+/**
+ * Returns what a handshake of a WebSocket is for, where the service has one: OpenAI with the Responses API, and Google with its Live API
+ * (docs/websocket.md). @throws ApiError 426 for any other: on that Codex falls back to POST at once, and elsewhere only after many retries
+ */
+export function findSocket(
+  { method, headers }: IncomingMessage,
+  path: string,
+  { vendor, basePath, routes }: Profile,
+): SocketRoute {
+  const isWebSocket = headers.upgrade?.toLowerCase() === "websocket" && method === "GET";
+  if (isWebSocket && headers["sec-websocket-key"] !== undefined) {
+    const { [ROUTE]: responses, [LIVE_ROUTE]: live } = routes;
+    if (vendor === "openai" && responses !== undefined && path === basePath + ROUTE)
+      return { path: ROUTE, scheme: responses, serve: serveResponses };
+    if (live !== undefined && isGeminiPath(path)) return { path: LIVE_ROUTE, scheme: live, serve: serveLive };
+  }
+  throw new ApiError(426, "the sandbox has no WebSocket here");
+}
+
+/** True for the Gemini API's own path, with a key: Vertex has another one, and so have tokens for browsers. */
+function isGeminiPath(path: string): boolean {
+  return path.startsWith("/ws/google.ai.") && readLivePath(path) === path;
+}
+
+function serveResponses(
   call: Call,
-  { response, headers }: PendingResponse,
-  client: Pick<ApiRequest, "key" | "switches" | "models">,
+  pending: PendingResponse,
+  client: SocketClient,
   state: SandboxState,
 ): void {
-  const { socket } = response;
-  if (socket === null) return;
-  response.detachSocket(socket);
-  const accept = createHash("sha1")
-    .update(`${call.request.headers["sec-websocket-key"]}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
-    .digest("base64");
-  const lines = Object.entries({ ...headers, "sec-websocket-accept": accept }).map(
-    ([name, value]) => `${name}: ${value}\r\n`,
-  );
-  socket.write(
-    `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n${lines.join("")}\r\n`,
-  );
-  new SandboxSocket(socket, call, client, state).listen();
+  const socket = acceptHandshake(call, pending);
+  if (socket !== null) new ResponsesSocket(new MessageSocket(socket), call, client, state).listen();
 }
 
-/** An open WebSocket: the responses of a lane come one after the other, and lanes run side by side. */
-class SandboxSocket {
-  readonly #socket: Socket;
+/** A WebSocket of the Responses API: the responses of a lane come one after the other, and lanes run side by side. */
+class ResponsesSocket {
+  readonly #socket: MessageSocket;
   readonly #call: Call;
-  readonly #client: Pick<ApiRequest, "key" | "switches" | "models">;
+  readonly #client: SocketClient;
   readonly #state: SandboxState;
   /** Keeps the responses that only this connection can continue. */
   readonly #routeState: RouteState;
@@ -68,18 +74,8 @@ class SandboxSocket {
   readonly #lanes = new Map<string | null, Promise<void>>();
   /** By the id of a response that runs: the input with which it was steered; null while it was not. */
   readonly #running = new Map<string, { input: unknown } | null>();
-  readonly #gone = new AbortController();
-  #payload: Buffer[] = [];
-  #bytes = 0;
-  /** Payload of a control frame, which may stand between those of a message, and is sent back. */
-  #control: Buffer[] = [];
 
-  constructor(
-    socket: Socket,
-    call: Call,
-    client: Pick<ApiRequest, "key" | "switches" | "models">,
-    state: SandboxState,
-  ) {
+  constructor(socket: MessageSocket, call: Call, client: SocketClient, state: SandboxState) {
     this.#socket = socket;
     this.#call = call;
     this.#client = client;
@@ -89,40 +85,10 @@ class SandboxSocket {
   }
 
   listen(): void {
-    const reader = new FrameReader(true, {
-      onFrame: (frame) => this.#onFrame(frame),
-      onPayload: (bytes, frame) => this.#onPayload(bytes, frame),
-      onFrameEnd: (frame) => this.#onFrameEnd(frame),
-    });
-    this.#socket.on("data", (chunk: Buffer) => {
-      reader.feed(chunk);
-      if (reader.fault !== null) this.#end(writeClose(1002, reader.fault));
-    });
-    this.#socket.once("end", () => this.#socket.end());
-    this.#socket.once("close", () => this.#gone.abort());
+    this.#socket.listen((text) => this.#onMessage(text));
   }
 
-  #onFrame({ isControl, length }: Frame): void {
-    if (isControl) this.#control = [];
-    else if (this.#bytes + length >= MESSAGE_LIMIT) this.#end(writeClose(1009, "message too big"));
-  }
-
-  #onPayload(bytes: Buffer, { isControl }: Frame): void {
-    if (isControl) this.#control.push(bytes);
-    else {
-      this.#payload.push(bytes);
-      this.#bytes += bytes.length;
-    }
-  }
-
-  #onFrameEnd({ opcode, isControl, isFinal }: Frame): void {
-    if (this.#gone.signal.aborted) return;
-    if (opcode === OPCODE.ping) this.#socket.write(writeFrame(OPCODE.pong, Buffer.concat(this.#control)));
-    else if (opcode === OPCODE.close) this.#end(writeFrame(OPCODE.close, Buffer.concat(this.#control)));
-    if (isControl || !isFinal) return;
-    const text = Buffer.concat(this.#payload).toString();
-    this.#payload = [];
-    this.#bytes = 0;
+  #onMessage(text: string): void {
     const message = parseJson(text);
     const body = isObject(message) ? message : {};
     if (body["type"] === "response.steer") {
@@ -133,7 +99,7 @@ class SandboxSocket {
     const before = this.#lanes.get(lane) ?? Promise.resolve();
     this.#lanes.set(
       lane,
-      before.then(() => this.#respond(body, lane)).catch(() => void this.#socket.destroy()),
+      before.then(() => this.#respond(body, lane)).catch(() => this.#socket.destroy()),
     );
   }
 
@@ -160,7 +126,7 @@ class SandboxSocket {
     try {
       await this.#create(body, lane, requestId);
     } catch (error) {
-      if (this.#gone.signal.aborted) return;
+      if (this.#socket.gone.aborted) return;
       if (!(error instanceof ApiError)) throw error;
       const { status } = error;
       this.#send({ type: "error", status, ...errorBody("openai", error, requestId) }, lane);
@@ -185,24 +151,17 @@ class SandboxSocket {
       this.#running.get(id),
     )) {
       this.#send(event, lane);
-      await wait(switches.paceMs, undefined, { signal: this.#gone.signal });
+      await wait(switches.paceMs, undefined, { signal: this.#socket.gone });
     }
     const steered = this.#running.get(id) ?? null;
     this.#running.delete(id);
-    if (switches.reset) this.#socket.resetAndDestroy();
-    else if (switches.cutAfter !== null) this.#socket.destroySoon();
+    if (switches.reset || switches.cutAfter !== null) this.#socket.cut(switches.reset);
     else if (steered !== null)
       await this.#create({ ...body, input: steered.input, previous_response_id: id }, lane, makeId("req"));
   }
 
   #send(event: JsonObject, lane: string | null): void {
     this.#socket.write(writeText(JSON.stringify(lane === null ? event : { ...event, stream_id: lane })));
-  }
-
-  #end(frame: Buffer): void {
-    if (this.#gone.signal.aborted) return;
-    this.#gone.abort();
-    this.#socket.end(frame);
   }
 }
 
