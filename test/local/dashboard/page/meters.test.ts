@@ -59,6 +59,11 @@ for (const [what, change, expected] of [
   });
 }
 
+test("what a budget only assumes is not called spent, but named beside what is known", () => {
+  assert.equal(meterOf({}).used, "79% spent, $15.80 of $20.00");
+  assert.equal(meterOf({ assumed: "10.50" }).used, "79%: $5.30 known and $10.50 assumed, of $20.00");
+});
+
 test("a spent budget says that it refuses, and how to lift it; not if an administrator has locked it", () => {
   const { next, more, alarms, isRefusing } = meterOf(SPENT);
   assert.equal(next, "Refused");
