@@ -27,10 +27,10 @@ const COLUMNS: readonly Column[] = [
   { head: "budget for", align: "left", long: "path" },
   { head: "limit", align: "left", long: "whole" },
   { head: "when spent", align: "left", long: "whole", order: 8 },
-  { head: "", align: "left", order: 1 },
+  { head: "", align: "left", order: 2 },
   { head: "spent", align: "left", long: "whole" },
   { head: "amount", align: "right", order: 4 },
-  { head: "left", align: "right", order: 2 },
+  { head: "left", align: "right", order: 1 },
   { head: "assumed", align: "right", order: 5 },
   { head: "reserved", align: "right", order: 6 },
   { head: "per hour", align: "right", order: 7 },
@@ -72,7 +72,7 @@ function toRow(status: BudgetStatus, now: number): Cell[] {
   const ifAny = (text: string) => (parseAmount(status, text) === 0n ? "" : amount(text));
   const left = budget.amount - parseAmount(status, status.spent);
   return [
-    status.scope.kind === "all" ? "all tools" : toPrintable(describeWhom(status.scope)),
+    ownerOf(status),
     describeLimit(budget),
     marksOf(status).join(", "),
     { text: drawPercent(status.percent), tone },
@@ -84,6 +84,12 @@ function toRow(status: BudgetStatus, now: number): Cell[] {
     amount(status.perHour),
     describeNext(status, now),
   ];
+}
+
+/** A tool is its name alone: its budgets are the most, and the name is told apart by its beginning. */
+function ownerOf({ scope }: BudgetStatus): string {
+  if (scope.kind === "all") return "all tools";
+  return toPrintable(scope.kind === "tool" ? scope.name : describeWhom(scope));
 }
 
 /** Red once it is spent, yellow from the first share at which it warns. A budget that refuses nothing is yellow at most. */

@@ -9,6 +9,7 @@ import { judgeHealth } from "../../core/health.ts";
 import { describeScope, resumeCommand } from "../../core/policy/pauses.ts";
 import { describeExpiry } from "../../core/secrets/describe-expiry.ts";
 import { formatAge } from "../../core/text/age.ts";
+import { homeDirectory } from "../../adapters/paths.ts";
 import { daemonStatus } from "../../daemon/running-daemon.ts";
 import type { AccessStatus, DaemonStatus, KeyStatus } from "../../daemon/status.ts";
 import type { LedgerHealth } from "../../ports.ts";
@@ -23,7 +24,7 @@ import { formatTools } from "../config/format-groups.ts";
 import { noteMisnamedConfig } from "../note-other-config.ts";
 import { EXIT, hasColours, note, printJson } from "../terminal/console.ts";
 import { layOutFacts, printFacts, type Fact } from "../terminal/facts.ts";
-import { pluralize } from "../terminal/format.ts";
+import { displayPath, pluralize } from "../terminal/format.ts";
 import { Screen } from "../terminal/screen.ts";
 import { WrongUsage } from "../wrong-usage.ts";
 import { describeCapture } from "./capture/list.ts";
@@ -105,12 +106,14 @@ function describeStatus(status: DaemonStatus, payers: Payers): Fact[] {
   const { config, ledger, lastError } = status;
   const age = (at: string) => formatAge(Date.parse(at), Date.parse(status.at));
   const state = status.state === "stopping" ? ", stopping" : "";
-  const file = `${config.path}${config.exists ? "" : " (no such file; defaults)"}`;
+  const file = `${shownPath(config.path)}${config.exists ? "" : " (no such file; defaults)"}`;
   const rows: Fact[] = [
     ["health", ...describeVerdict(status)],
     ["daemon", `tollkeeper ${status.version}, pid ${status.pid}, started ${age(status.startedAt)}${state}`],
     ["listening", status.listening.join(" and ")],
-    ...(typeof status.socket === "string" ? [["", `the socket ${status.socket}`] satisfies Fact] : []),
+    ...(typeof status.socket === "string"
+      ? [["", `the socket ${shownPath(status.socket)}`] satisfies Fact]
+      : []),
     ...accessRows(status.access),
     ...status.upstreams.flatMap((upstream) => upstreamRows(upstream, age)),
     ...pauseRows(status.pauses, age),
@@ -131,7 +134,7 @@ function describeStatus(status: DaemonStatus, payers: Payers): Fact[] {
     ...config.overruled.map((problem): Fact => ["", formatProblem(config.path, problem)]),
     [
       "ledger",
-      `${ledger.directory}, ${ledger.written} written${ledgerProblem(ledger)}`,
+      `${shownPath(ledger.directory)}, ${ledger.written} written${ledgerProblem(ledger)}`,
       ledgerProblem(ledger) === "" ? "plain" : "failure",
     ],
     ...exportRows(status.export, age),
@@ -140,6 +143,10 @@ function describeStatus(status: DaemonStatus, payers: Payers): Fact[] {
   ];
   if (lastError !== null) rows.push(["last error", `${lastError.message} (${age(lastError.at)})`, "failure"]);
   return rows;
+}
+
+function shownPath(path: string): string {
+  return displayPath(path, homeDirectory());
 }
 
 function accessRows({ mode, peerUid, tokens }: AccessStatus): Fact[] {
@@ -157,7 +164,7 @@ function accessRows({ mode, peerUid, tokens }: AccessStatus): Fact[] {
 function managedRows(managed: DaemonStatus["config"]["managed"]): Fact[] {
   if (managed === null) return [];
   const locks = managed.locked.length === 0 ? "" : `, which locks ${managed.locked.join(", ")}`;
-  return [["", `with the managed file ${managed.path}${locks}`]];
+  return [["", `with the managed file ${shownPath(managed.path)}${locks}`]];
 }
 
 type DescribeAge = (at: string) => string;

@@ -12,7 +12,10 @@ export interface Column {
   align: "left" | "right";
   /** A column of a higher number gives way first where the terminal is narrow; one of number 0, the usual one, stays. */
   order?: number;
-  /** What becomes of a text that has no room. Usually its words go on below; else its end is cut, its middle, the beginning of a path, or nothing. */
+  /**
+   * What becomes of a text that has no room. Usually its words go on below; else its end is cut, its middle, the beginning of a path, or
+   * nothing. In a column of paths, the end of what is no path is cut.
+   */
   long?: "cut" | "middle" | "path" | "whole";
   /** Columns give way before this one is narrower, in characters; usually {@link LEGIBLE_NAME}. */
   legible?: number;
@@ -243,7 +246,7 @@ function narrow(columns: readonly Measured[], width: number): number[] {
 function fit(text: string, long: Column["long"], width: number): string {
   if (widthOf(text) <= width) return text;
   if (long === undefined) return wrapWords(text, width);
-  if (long === "path") return shortenPath(text, width);
+  if (long === "path" && text.includes("/")) return shortenPath(text, width);
   return long === "middle" ? shortenMiddle(text, width) : shorten(text, width);
 }
 

@@ -38,7 +38,7 @@ test("budget shows what is spent and left of each, and when it begins again", LI
   assert.deepEqual(rows[0], heads);
   const [codex = [], all = [], output = []] = rows.slice(1);
   assert.deepEqual(codex.slice(0, 6), [
-    "tool codex",
+    "codex",
     "10 tokens per month",
     "██████████",
     "100% refuses",

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { test } from "node:test";
 import type { DaemonStatus } from "../../../src/daemon/status.ts";
 import { programBuild } from "../../../src/adapters/program-build.ts";
@@ -48,8 +48,8 @@ test("status of a healthy daemon prints a line for each fact and exits with 0", 
     `upstream +default: ${upstream.baseUrl}$`,
     ` +last request: completed, status 200, (?:just now|\\d+ (?:s|min) ago)$`,
     `key +"default" for upstream default: present \\(file ${keyFile.path}, (?:just now|\\d+ (?:s|min) ago)\\)$`,
-    `config +${daemon.configFile}, read (?:just now|\\d+ (?:s|min) ago)$`,
-    `ledger +${daemon.home}/state/tollkeeper/ledger, 1 written$`,
+    `config +~/${relative(daemon.home, daemon.configFile)}, read (?:just now|\\d+ (?:s|min) ago)$`,
+    `ledger +~/state/tollkeeper/ledger, 1 written$`,
     `requests +0 open$`,
   ]) {
     assert.match(stdout, new RegExp(`^${line}`, "m"));

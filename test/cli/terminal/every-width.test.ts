@@ -205,6 +205,22 @@ test("budget and its lines in status", () => {
   );
 });
 
+test("at 60 columns a budget's tool is whole, and what is left stays longer than the bar", () => {
+  const [sample = assert.fail()] = fc.sample(budget, { numRuns: 1, seed: 1 });
+  const one: BudgetStatus = {
+    ...sample,
+    scope: { kind: "tool", name: "claude-code" },
+    limit: { usd: 25 },
+    window: { per: "month" },
+    amount: "25",
+    spent: "12.50",
+    percent: 50,
+  };
+  assert.match(formatBudgets([one], NOW, { width: 60, isColoured: false }), /^claude-code .* \$12\.50\b/m);
+  const facts: Fact[] = [["budget", "", "plain", budgetRow({ ...one, percent: 120 }, NOW)]];
+  assert.match(layOutFacts(facts, 60, false).join("\n"), /^budget +claude-code +\$25\.00 per month/);
+});
+
 test("limits and their lines in status", () => {
   const windows = fc.array(limitWindow, { minLength: 1, maxLength: 4 });
   fc.assert(

@@ -100,6 +100,16 @@ test("columns give way by their order, before a name is cut too short to read", 
   assert.deepEqual(optional(30).hidden, ["directory", "tokens"]);
 });
 
+test("in a column of paths, what is no path keeps its beginning", () => {
+  const rows = ["nightly-batch-of-the-night", "project ~/src/customers/acme"].map((name) => [name, "x"]);
+  const columns = [
+    { head: "for", align: "left", long: "path" },
+    { head: "", align: "right" },
+  ] as const;
+  const { text } = layOutTable(columns, rows, { width: 19, isColoured: false });
+  assert.match(text, /^nightly-batch-o…  x\n…\/customers\/acme  x$/m);
+});
+
 test("at every width no line is too long, and a pipe has everything whole", () => {
   for (let width = 40; width <= 240; width += 1)
     for (const isWide of [false, true])
