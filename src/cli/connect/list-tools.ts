@@ -25,6 +25,7 @@ import { displayPath } from "../terminal/format.ts";
 import { withProgramName } from "../terminal/program-name.ts";
 import { listTokens } from "../tokens/tokens.ts";
 import { formatTable, type Column } from "../terminal/table.ts";
+import { isCommand, wrapAdvice } from "../terminal/wrap.ts";
 import { findRegisteredTokens, NEW_TOKEN, writesToken } from "./connection-token.ts";
 import { connectCommand, describeConflict, type DescribedConflict } from "./describe-conflict.ts";
 import { findManualConnection } from "./manual-connection.ts";
@@ -195,8 +196,14 @@ const COLUMNS: readonly Column[] = [
  * Formats the tools as a table. Control characters are escaped.
  * @param port tollkeeper's own port; null when it is unknown
  * @param config says for which tools an upstream takes a key
+ * @param width characters in a line; Infinity in a pipe
  */
-export function renderTools(tools: readonly ListedTool[], port: number | null, config: Config): string {
+export function renderTools(
+  tools: readonly ListedTool[],
+  port: number | null,
+  config: Config,
+  width = process.stdout.columns || Infinity,
+): string {
   const { home } = readToolHost();
   const rows = tools.map(({ connections, scopes, isRunnable, ...facts }) => [
     facts.title,
@@ -214,18 +221,37 @@ export function renderTools(tools: readonly ListedTool[], port: number | null, c
     const tone = one?.isInstalled === false && one.connections.length === 0 ? "faint" : "plain";
     return row.map((text) => ({ text: toPrintable(withProgramName(text)), tone }) as const);
   });
-  const problems = tools.flatMap(describeProblems).map((text) => toPrintableLines(withProgramName(text)));
-  return [formatTable(COLUMNS, shown, hasColours()), ...problems].join("\n");
+  const problems = tools.flatMap(describeProblems).flatMap((problem) => layOutProblem(problem, width));
+  return [formatTable(COLUMNS, shown, hasColours(), width), ...problems].join("\n");
+}
+
+/** What keeps a tool's requests from tollkeeper, and what to do. */
+interface Problem {
+  what: string;
+  fix: string;
 }
 
 /** Says what keeps a connected tool's requests from tollkeeper, and what to do. */
-function describeProblems({ tool, connections }: ListedTool): string[] {
+function describeProblems({ tool, connections }: ListedTool): Problem[] {
   const diversions = diversionsOf(connections);
   return [
     ...connections.flatMap(({ tokenFix }) => (tokenFix === null ? [] : { what: NO_TOKEN, fix: tokenFix })),
     ...diversions.map(({ where, what, fix }) => ({ what: `${where} ${what}`, fix })),
-  ].map(({ what, fix }) => `\n${tool}: ${what}\n  -> ${fix}`);
+  ].map(({ what, fix }) => ({ what: `${tool}: ${what}`, fix }));
 }
+
+/** A command that is the whole fix is copied, so it is not broken. */
+function layOutProblem({ what, fix }: Problem, width: number): string[] {
+  const [said, next] = [toPrintableLines(what), toPrintableLines(fix)];
+  const lines = isCommand(next) ? [withProgramName(next)] : wrapAdvice(next, width - ARROW.length);
+  return [
+    "",
+    ...wrapAdvice(said, width),
+    ...lines.map((line, at) => `${at === 0 ? ARROW : " ".repeat(ARROW.length)}${line}`),
+  ];
+}
+
+const ARROW = "  -> ";
 
 /** Returns the conflicts by which requests go elsewhere, or come without the login of the plan that is to pay. */
 export function diversionsOf(connections: readonly ListedConnection[]): DescribedConflict[] {

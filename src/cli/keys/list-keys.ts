@@ -9,8 +9,10 @@ import type { KeyStore, WritableKeyStore } from "../../ports.ts";
 import { attempt } from "../attempt.ts";
 import type { ReportArguments } from "../command.ts";
 import { loadConfig } from "../load-config.ts";
-import { print, printJson } from "../terminal/console.ts";
+import { print, printJson, printStyled } from "../terminal/console.ts";
 import { formatTable, type Column } from "../terminal/table.ts";
+import { wrapAdvice } from "../terminal/wrap.ts";
+import { toPrintable } from "../../core/text/printable.ts";
 
 /** One key, as `key list --json` prints it. Reveals neither its value nor its length. */
 export interface ListedKey {
@@ -36,7 +38,7 @@ export async function listKeys({ config, json }: ReportArguments): Promise<void>
   const keys = [...named, ...(await findUnnamed(named, keychain))];
   if (json) printJson(keys);
   else if (keys.length === 0) print("The configuration names no key, and none is stored.");
-  else for (const line of renderKeys(keys)) print(line);
+  else printStyled(renderKeys(keys, process.stdout.columns || Infinity));
 }
 
 /** Looks up every key, one after another, because keychains serve one caller at a time. */
@@ -109,21 +111,21 @@ function describeUsers({ usedBy }: ListedKey, everyTool: number): string {
   return usedBy.length > 2 && usedBy.length === everyTool ? `all ${usedBy.length} tools` : usedBy.join(", ");
 }
 
-/** Renders the keys as a table, followed by each distinct problem. */
-function renderKeys(keys: readonly ListedKey[]): string[] {
+/** Renders the keys as a table, followed by each distinct problem. Control characters are escaped. `width` is Infinity in a pipe. */
+export function renderKeys(keys: readonly ListedKey[], width: number): string {
   const everyTool = new Set(keys.flatMap(({ usedBy }) => usedBy)).size;
-  const rows = keys.map((key) => [
-    key.name,
-    key.upstream ?? "none",
-    key.origin,
-    key.source,
-    key.state,
-    describeUsers(key, everyTool),
-  ]);
+  const rows = keys.map((key) =>
+    [key.name, key.upstream ?? "none", key.origin, key.source, key.state, describeUsers(key, everyTool)].map(
+      toPrintable,
+    ),
+  );
   const problems = keys.flatMap(({ problem }) => (problem === null ? [] : [problem]));
-  const lines = problems.flatMap(({ message, hint }) => (hint === null ? [message] : [message, `  ${hint}`]));
+  const lines = problems.flatMap(({ message, hint }) => [
+    ...wrapAdvice(toPrintable(message), width),
+    ...(hint === null ? [] : wrapAdvice(toPrintable(hint), width - 2).map((line) => `  ${line}`)),
+  ]);
   const unnamed = keys.some(({ upstream, usedBy }) => upstream === null && usedBy.length === 0)
-    ? ["A key without an upstream is stored, but the configuration does not name it."]
+    ? wrapAdvice("A key without an upstream is stored, but the configuration does not name it.", width)
     : [];
-  return [formatTable(COLUMNS, rows), ...new Set(lines), ...unnamed];
+  return [formatTable(COLUMNS, rows, false, width), ...new Set(lines), ...unnamed].join("\n");
 }

@@ -17,8 +17,15 @@ import { renderSettings } from "../../../src/cli/config/explain-value.ts";
 import { layOutProse } from "../../../src/cli/terminal/prose.ts";
 import { formatTable } from "../../../src/cli/terminal/table.ts";
 import { widthOf } from "../../../src/cli/terminal/width.ts";
+import { renderPage } from "../../../src/cli/commands/live/explain/page.ts";
+import { renderTools, type ListedTool } from "../../../src/cli/connect/list-tools.ts";
+import { renderKeys } from "../../../src/cli/keys/list-keys.ts";
+import { costInSums } from "../../../src/core/ledger/explain/request-cost.ts";
+import type { Flag } from "../../../src/core/usage/reading.ts";
+import { PRICES } from "../../helpers/ledger/priced-record.ts";
+import { tokens, usageRecord } from "../../helpers/ledger/usage-record.ts";
 import { programName } from "../../../src/adapters/program.ts";
-import { checkConfig } from "../../../src/core/config/config.ts";
+import { checkConfig, defaultConfig } from "../../../src/core/config/config.ts";
 
 const NOW = Date.parse("2026-11-24T12:00:00Z");
 const WIDTHS = [60, 61, 66, 71, 72, 79, 80, 90, 99, 100, 119, 120, 160, 200, 240];
@@ -134,6 +141,109 @@ test("route says every upstream, each reason once", () => {
         assertFits(formatTable(ROUTE_COLUMNS, routeRows(routes), true, width), width);
       }
       assert.ok(answers.length <= 2, answers.join("\n"));
+    }),
+    RUNS,
+  );
+});
+
+test("explain, of any record", () => {
+  const record = fc.record({
+    tool: word(24),
+    model: word(30),
+    model_requested: fc.option(word(30)),
+    project: fc.option(path),
+    branch: fc.option(word(30)),
+    session: fc.option(fc.uuid()),
+    user_agent: fc.option(sentence),
+    upstream: fc.constantFrom("openai", "gateway", "local", "plan:claude", "own:openai/3f2a91c0"),
+    outcome: fc.constantFrom("completed", "cut", "error", "incomplete"),
+    usage: fc.constantFrom("final", "partial"),
+    flags: fc.subarray<Flag>(["undecided", "openai_names", "counts_fell", "extra_cut_short"]),
+    counts: fc.record({
+      input_uncached: fc.nat(10 ** 9),
+      cache_read: fc.nat(10 ** 9),
+      cache_write: fc.nat(10 ** 9),
+      output: fc.nat(10 ** 9),
+    }),
+    isPriced: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(record, ({ counts, isPriced, model, ...fields }) => {
+      const one = usageRecord({ ...fields, model: isPriced ? "gpt-5" : model, tokens: tokens(counts) });
+      const measures = { cost: null, input: 5, cached: 0.5, output: 12_345_678, duration: 9_000 };
+      const request = {
+        record: one,
+        ...costInSums(one, null, PRICES),
+        prices: PRICES,
+        routing: null,
+        attempts: [],
+        measures,
+        usual: { project: one.project, requests: 12, medians: { ...measures, output: 3 } },
+        before: null,
+        missed: null,
+      };
+      for (const width of WIDTHS) assertFits(renderPage(request, view(width)), width);
+    }),
+    RUNS,
+  );
+});
+
+test("key list", () => {
+  const key = fc.record({
+    name: word(24),
+    upstream: fc.option(word(24)),
+    origin: fc.constantFrom("https://api.openai.com", "https://gateway.example"),
+    source: fc.oneof(
+      path.map((file) => `file ${file}`),
+      fc.constant("keychain"),
+    ),
+    state: fc.constantFrom("stored" as const, "missing" as const),
+    usedBy: fc.array(word(20), { maxLength: 6 }),
+    problem: fc.option(fc.record({ message: sentence, hint: fc.option(sentence) })),
+  });
+  fc.assert(
+    fc.property(fc.array(key, { minLength: 1, maxLength: 5 }), (keys) => {
+      for (const width of WIDTHS) assertFits(renderKeys(keys, width), width);
+    }),
+    RUNS,
+  );
+});
+
+test("connect --list", () => {
+  const listed = fc.record({
+    title: word(24),
+    tool: word(20),
+    isInstalled: fc.boolean(),
+    isRunnable: fc.boolean(),
+    scopes: fc.subarray(["user", "project"] as const),
+    tried: fc.option(word(16)),
+    port: fc.option(fc.integer({ min: 1, max: 65_535 })),
+    tokenFix: fc.option(fc.oneof(sentence, fc.constant("tollkeeper connect codex --scope project"))),
+    isConnected: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(fc.array(listed, { minLength: 1, maxLength: 5 }), (tools) => {
+      const shown = tools.map(({ port, tokenFix, isConnected, ...facts }) => ({
+        ...facts,
+        source: "",
+        date: "",
+        connections: isConnected
+          ? [
+              {
+                scope: "user",
+                directory: null,
+                since: null,
+                state: "current",
+                path: null,
+                port,
+                account: null,
+                conflicts: [],
+                tokenFix,
+              },
+            ]
+          : [],
+      })) as unknown as ListedTool[];
+      for (const width of WIDTHS) assertFits(renderTools(shown, 8655, defaultConfig, width), width);
     }),
     RUNS,
   );
