@@ -120,12 +120,14 @@ export function renderKeys(keys: readonly ListedKey[], width: number): string {
     ),
   );
   const problems = keys.flatMap(({ problem }) => (problem === null ? [] : [problem]));
-  const lines = problems.flatMap(({ message, hint }) => [
-    ...wrapAdvice(toPrintable(message), width),
-    ...(hint === null ? [] : wrapAdvice(toPrintable(hint), width - 2).map((line) => `  ${line}`)),
-  ]);
+  const said = problems.map(({ message, hint }) =>
+    [
+      ...wrapAdvice(toPrintable(message), width),
+      ...(hint === null ? [] : wrapAdvice(toPrintable(hint), width - 2).map((line) => `  ${line}`)),
+    ].join("\n"),
+  );
   const unnamed = keys.some(({ upstream, usedBy }) => upstream === null && usedBy.length === 0)
     ? wrapAdvice("A key without an upstream is stored, but the configuration does not name it.", width)
     : [];
-  return [formatTable(COLUMNS, rows, false, width), ...new Set(lines), ...unnamed].join("\n");
+  return [formatTable(COLUMNS, rows, false, width), ...new Set(said), ...unnamed].join("\n");
 }
