@@ -167,7 +167,7 @@ test("the records of images and audio have the tokens that the sandbox has bille
     "/images/generations completed final 275",
     "/images/edits completed final 339",
     "/images/edits completed final 339",
-    "/images/variations completed absent ",
+    "/images/variations completed none ",
     "/audio/speech completed absent ",
     "/audio/speech completed final 12",
     "/audio/transcriptions completed final 38",
