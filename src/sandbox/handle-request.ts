@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
+import { findShape } from "../core/http/api.ts";
 import type { ApiRequest, ApiResponse, Call, SandboxState } from "./api.ts";
 import { ApiError, bedrockErrorType, errorBody } from "./errors.ts";
 import { readUploadStep } from "./gemini/files.ts";
@@ -29,7 +30,7 @@ export async function handleRequest(
   const clientGone = new AbortController();
   response.once("close", () => clientGone.abort());
   const [, path = "", query] = /^([^?]*)\??(.*)$/s.exec(request.url ?? "") ?? [];
-  const vendor = classifyPath(path, state.profile, request.headers["anthropic-version"] !== undefined);
+  const vendor = classifyPath(path, state.profile, findShape(request.headers));
   const requestId = makeId("req");
   const headers = buildResponseHeaders(vendor, requestId);
   const { signal } = clientGone;
@@ -48,7 +49,7 @@ async function respond(call: Call, pending: PendingResponse, state: SandboxState
   const isHandshake = request.headers.upgrade !== undefined;
   const route = isHandshake
     ? findSocket(request, path, profile)
-    : findRoute(request.method ?? "", path, profile);
+    : findRoute(request.method ?? "", path, profile, findShape(request.headers));
   const xSandbox = request.headersDistinct["x-sandbox"]?.join();
   const switches = parseSwitches(xSandbox, { name, defaults: profile.switches });
   pending.switches = switches;

@@ -1,3 +1,4 @@
+import type { Api } from "../core/http/api.ts";
 import { GOOGLE_COUNT, readGooglePath } from "../core/http/gemini/google-path.ts";
 import { LIVE_ROUTE, readLivePath } from "../core/http/gemini/live-path.ts";
 import { bedrockRoute, isLikeBedrock, readBedrockPath } from "../core/http/bedrock/model-path.ts";
@@ -172,15 +173,15 @@ const HANDLERS: readonly Handler[] = [
   { method: "GET", path: `/download${GOOGLE_FILE}:download`, handle: downloadGoogleFile },
 ];
 
-/** Returns whose errors and headers the responses for a path have, even for an unknown path. */
+/** Returns whose errors and headers the responses for a path have, even for an unknown path. `client` is the API that the client shows to speak. */
 export function classifyPath(
   path: string,
   { basePath, vendor, messagesVendor }: Profile,
-  speaksMessages: boolean,
+  client: Api | null,
 ): Vendor {
-  if (speaksMessages && isShared(path, basePath)) return messagesVendor;
+  if (client === "messages" && isShared(path, basePath)) return messagesVendor;
   if (isLikeBedrock(path)) return "bedrock";
-  const google = googleRoute(path, basePath);
+  const google = googleRoute(path, basePath, client);
   if (google !== null) return google.toLowerCase().endsWith("rawpredict") ? messagesVendor : "google";
   return path.startsWith(`${basePath}/messages`) ? messagesVendor : vendor;
 }
@@ -191,10 +192,15 @@ function isShared(path: string, basePath: string): boolean {
 }
 
 /** Returns the route of a request. @throws ApiError 404 for an unknown path, 405 with `allow` for a wrong method */
-export function findRoute(method: string, path: string, { basePath, routes }: Profile): Route {
+export function findRoute(
+  method: string,
+  path: string,
+  { basePath, routes }: Profile,
+  client: Api | null,
+): Route {
   const own = path.startsWith(`${basePath}/`) ? nameRoute(path.slice(basePath.length), routes) : null;
   const asked = readBedrockPath(path)?.action;
-  const named = asked === undefined ? googleRoute(path, basePath) : bedrockRoute(asked);
+  const named = asked === undefined ? googleRoute(path, basePath, client) : bedrockRoute(asked);
   const routePath = named ?? own;
   const scheme = routePath === null ? undefined : routes[routePath];
   const handlers = HANDLERS.filter((candidate) => candidate.path === routePath);
@@ -209,12 +215,15 @@ export function findRoute(method: string, path: string, { basePath, routes }: Pr
   });
 }
 
-/** Returns the path of Google's route; null for any other path. What it shares with the other APIs is theirs: `/v1/models`. */
-function googleRoute(path: string, basePath: string): string | null {
+/**
+ * Returns the path of Google's route; null for any other path. What it shares with the other APIs, such as `/v1/models`, is theirs unless the
+ * client speaks Google's.
+ */
+function googleRoute(path: string, basePath: string, client: Api | null): string | null {
   if (readLivePath(path) !== null) return LIVE_ROUTE;
   const read = readGooglePath(path);
   if (read === null) return null;
-  const isOwn = read.named?.action != null || read.route === GOOGLE_COUNT;
+  const isOwn = client === "gemini" || read.named?.action != null || read.route === GOOGLE_COUNT;
   return path.startsWith(`${basePath}/`) && !isOwn ? null : read.route;
 }
 

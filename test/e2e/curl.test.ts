@@ -8,6 +8,9 @@ import { asTypedInTerminal } from "../helpers/process/tool-process.ts";
 import { readEvents } from "../sandbox/sandbox-client.ts";
 
 /** Returns the curl lines of a page. */
+/** How many lines the daemon prints. */
+const PRINTED = 8;
+
 const linesOf = (page: string) =>
   readFileSync(new URL(`../../${page}`, import.meta.url), "utf8").match(/^curl .*$/gm) ?? [];
 
@@ -26,6 +29,13 @@ async function readPrintedLines(daemon: Daemon): Promise<string[]> {
   return output.split("\n").flatMap((line) => /^ +(curl .*)/.exec(line)?.[1] ?? []);
 }
 
+/** What docs/sandbox.md has beside the lines that the daemon prints: one for Amazon Bedrock. */
+function readFurtherLines(daemon: Daemon): string[] {
+  return linesOf("docs/sandbox.md")
+    .slice(PRINTED)
+    .map((line) => line.replace(":8655/", `:${daemon.port}/`));
+}
+
 /** Runs a line as a person would type it, without the tester's own settings. */
 async function runTyped(t: TestContext, line: string, { home }: Daemon): Promise<string> {
   const env = { PATH: process.env["PATH"], HOME: home };
@@ -34,12 +44,13 @@ async function runTyped(t: TestContext, line: string, { home }: Daemon): Promise
 }
 
 test(
-  "the curl lines that an unconfigured daemon prints work, and `usage` shows them under curl",
+  "the curl lines that an unconfigured daemon prints, and those of docs/sandbox.md, work, and `usage` shows them under curl",
   { skip: reasonToSkip() },
   async (t) => {
     const daemon = await startDaemon(t);
     const outputs: string[] = [];
-    for (const line of await readPrintedLines(daemon)) outputs.push(await runTyped(t, line, daemon));
+    const lines = [...(await readPrintedLines(daemon)), ...readFurtherLines(daemon)];
+    for (const line of lines) outputs.push(await runTyped(t, line, daemon));
     const [
       models = "",
       response = "",
@@ -49,8 +60,9 @@ test(
       completion = "",
       vectors = "",
       content = "",
+      conversation = "",
     ] = outputs;
-    assert.equal(outputs.length, 8);
+    assert.equal(outputs.length, PRINTED + 1);
     assert.ok((JSON.parse(models) as { data: unknown[] }).data.length > 0);
     assert.equal(readEvents(message).at(-1)?.name, "message_stop");
     assert.equal(readEvents(response).at(-1)?.name, "response.completed");
@@ -60,6 +72,7 @@ test(
     assert.ok((JSON.parse(vectors) as { data: unknown[] }).data.length > 0);
 
     assert.match(content, /"totalTokenCount":/);
+    assert.match(conversation, /"totalTokens":/);
 
     const records = await daemon.ledger();
     assert.deepEqual(
@@ -73,6 +86,7 @@ test(
         "curl /completions final 200",
         "curl /embeddings final 200",
         "curl /v1beta/models/{id}:generateContent final 200",
+        "curl /model/{id}/converse final 200",
       ],
     );
     const sum = (name: "input_uncached" | "output") =>
@@ -80,15 +94,15 @@ test(
     const usage = await daemon.command("usage");
     assert.equal(usage.code, 0, usage.stderr);
     const row = /^curl .*$/m.exec(usage.stdout)?.[0].split(/ +/).slice(0, 6);
-    assert.deepEqual(row, ["curl", "free", "6", `${sum("input_uncached")}`, "0%", `${sum("output")}`]);
+    assert.deepEqual(row, ["curl", "free", "7", `${sum("input_uncached")}`, "0%", `${sum("output")}`]);
   },
 );
 
 test("docs/sandbox.md lists the curl lines that the daemon prints, and the README has one of them", async (t) => {
   const daemon = await startDaemon(t);
   const printed = (await readPrintedLines(daemon)).map((line) => line.replace(`:${daemon.port}/`, ":8655/"));
-  assert.equal(printed.length, 8);
-  assert.deepEqual(linesOf("docs/sandbox.md"), printed);
+  assert.equal(printed.length, PRINTED);
+  assert.deepEqual(linesOf("docs/sandbox.md").slice(0, PRINTED), printed);
   const [line = "", ...others] = linesOf("README.md");
   assert.deepEqual(others, []);
   assert.ok(printed.includes(line), line);

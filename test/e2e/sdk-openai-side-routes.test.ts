@@ -65,7 +65,7 @@ test("openai: images, speech, transcripts and moderation, with forms as the SDK 
   assert.deepEqual(rows(), [
     "POST /images/generations final 275",
     "POST /images/edits final 339",
-    "POST /images/variations absent -",
+    "POST /images/variations none -",
     "POST /audio/speech absent -",
     "POST /audio/transcriptions final 38",
     "POST /audio/translations absent -",

@@ -7,16 +7,7 @@ import { installTool, type RealTool } from "../helpers/tools/real-tool.ts";
 import { expectSuccess, runTollkeeper } from "./connect-tool.ts";
 import { snapshot, writeSeeds } from "./home-files.ts";
 import type { Seeds } from "./seeds.ts";
-import { CONNECTED_TOOLS } from "./tools.ts";
-
-/** It signs in by itself at every start, so it is not among those that are connected and used. */
-const GEMINI_CLI: RealTool = {
-  package: "@google/gemini-cli",
-  version: "0.61.0",
-  program: "gemini",
-  entry: "@google/gemini-cli/bundle/gemini.js",
-  runner: "node 22",
-};
+import { CONNECTED_TOOLS, GEMINI_CLI } from "./tools.ts";
 
 /** A tool that takes MCP servers. */
 interface McpTool {

@@ -50,6 +50,15 @@ export interface ConnectedTool extends RealTool {
 const CLAUDE: ModelChoice = { model: "claude-sonnet-4-6", by: "signature" };
 const GPT: ModelChoice = { model: "gpt-5.5", by: "signature" };
 
+/** Its only API is Google's, so it is tried with Google's libraries (google.tools.ts). */
+export const GEMINI_CLI: RealTool = {
+  package: "@google/gemini-cli",
+  version: "0.61.0",
+  program: "gemini",
+  entry: "@google/gemini-cli/bundle/gemini.js",
+  runner: "node 22",
+};
+
 export const CONNECTED_TOOLS: readonly ConnectedTool[] = [
   {
     ...CLAUDE_CODE,

@@ -176,9 +176,17 @@ test("does not count model lists and token counting as requests, however they en
   assert.deepEqual(await sumsOf(records), { total: {} });
 });
 
-test("counts a request on a spending route without usage as absent", async () => {
-  const records = [usageRecord({ usage: "none", tokens: null, route: "/embeddings" })];
-  assert.deepEqual((await sumsOf(records))["total"], { requests: 1, absent: 1 });
+test("counts a request on a spending route without usage as absent, unless it is paid by number", async () => {
+  const records = [
+    usageRecord({ usage: "absent", tokens: null, route: "/embeddings" }),
+    usageRecord({
+      usage: "none",
+      tokens: null,
+      route: "/images/generations",
+      server_tools: { picture: 2 },
+    }),
+  ];
+  assert.deepEqual((await sumsOf(records))["total"], { requests: 2, absent: 1 });
 });
 
 test("counts a configured route that always spends, even with an id in its path", async () => {
