@@ -116,8 +116,10 @@ export class LiveTurns implements TurnBook {
   }
 
   onEvent(event: SocketEvent, bytes: number, copy: Buffer | null): RecordTurn | null {
-    const { isOfTurn, isToolCall, hasUsage } = readLiveFacts(event);
-    const turn = this.#open[0] ?? (isOfTurn ? this.#openUnasked() : null);
+    const { opensTurn, isOfTurn, isToolCall, hasUsage } = readLiveFacts(event);
+    // What it counts has no record yet, and nothing follows that would end a turn.
+    const isLateUsage = hasUsage && !opensTurn && !this.isOpen;
+    const turn = this.#open[0] ?? (opensTurn || isLateUsage ? this.#openUnasked() : null);
     if (turn === null) return null;
     if (!turn.hasEvents && (isOfTurn || event.isTerminal)) {
       turn.hasEvents = true;
@@ -130,7 +132,7 @@ export class LiveTurns implements TurnBook {
     if (copy !== null) turn.exchange.tap?.sawResponseBytes(Buffer.concat([copy, LINE_FEED]));
     if (event.isContent) turn.exchange.sawFirstContent();
     // Usage that comes with a call of tools is that of the turn so far: what follows has its own.
-    const hasEnded = event.isTerminal || (turn.awaitsTools && turn.hasUsage);
+    const hasEnded = event.isTerminal || isLateUsage || (turn.awaitsTools && turn.hasUsage);
     return hasEnded ? (done) => this.#end(turn, done) : null;
   }
 

@@ -244,6 +244,8 @@ export class Relay {
     this.#lacksContext ||= message.isCompressed;
     const { configOption } = this.#parts.refuser;
     const { form, ...told } = this.#protocol.renderRefusal(refusal, facts.lane, configOption);
+    // At once: the record may be written later, and what came with the refused message is not judged.
+    if (form.kind === "close") this.#inbox.stop();
     const { req, client } = received;
     this.#parts.refuser.refuseMessage(req, { refusal, ...told }, client.tool, exchange, () => {
       if (this.#isOver) return;

@@ -61,6 +61,23 @@ test("messages pass as they came, also those in binary frames", async (t) => {
   );
 });
 
+test("a transcript that comes after the end of its turn opens none, and usage that comes alone has a record at once", async (t) => {
+  const { gate, upstream, client } = await openLiveThroughGate(t);
+  client.send(SAY);
+  await client.until(isTurnComplete);
+  const [socket] = upstream.sockets;
+  assert.ok(socket);
+  sendBinary(socket, { serverContent: { outputTranscription: { text: "good morning" } } });
+  const usage = { promptTokenCount: 7, responseTokenCount: 3, totalTokenCount: 10 };
+  sendBinary(socket, { usageMetadata: usage });
+  const [, late] = await gate.ledger.first(2);
+  assert.deepEqual([late?.tokens?.input_total, late?.tokens?.output, late?.usage], [7, 3, "final"]);
+  client.send(SAY);
+  await client.until(isTurnComplete);
+  assert.deepEqual(booked((await gate.ledger.first(3)).slice(2)), upstream.turns.slice(1));
+  assert.equal(gate.gate.openExchanges, 0);
+});
+
 test("the key in the URL is taken off, the real one is put on, and neither is in a log or a record", async (t) => {
   const own = "AIza-key-of-the-tool-4712";
   const { gate, upstream, client } = await openLiveThroughGate(t, {

@@ -28,7 +28,9 @@ const MESSAGE: Selection = {
 
 /** What a message of the Live API says of a turn. */
 interface LiveFacts {
-  /** True for output, and for usage: a turn is under way. */
+  /** True for output of the model: a turn is under way. A transcript may come after the end of its turn, and opens none. */
+  opensTurn: boolean;
+  /** True for output, its transcript, and usage. */
   isOfTurn: boolean;
   /** True where the model waits for the results of tools. */
   isToolCall: boolean;
@@ -39,7 +41,8 @@ interface LiveFacts {
 export function readLiveFacts({ fields, isContent }: SocketEvent): LiveFacts {
   const isToolCall = isObject(fields["toolCall"]);
   const hasUsage = isCounting(asObject(fields["usageMetadata"]));
-  return { isOfTurn: isContent || isToolCall || hasUsage, isToolCall, hasUsage };
+  const opensTurn = isToolCall || isObject(asObject(fields["serverContent"])["modelTurn"]);
+  return { opensTurn, isOfTurn: isContent || isToolCall || hasUsage, isToolCall, hasUsage };
 }
 
 /** Reads the messages of the Live API, one JSON object each, in any chunking. Google sends them in binary frames. Keeps copies only, as a meter does. */
