@@ -50,7 +50,7 @@ export const FLOODS: readonly Mutant[] = [
     ...D8,
     without: "a pause as soon as the client does not keep up",
     file: "src/proxy/exchange/download.ts",
-    find: "if (isBlocked) this.#incoming.pause();\n",
+    find: "if (this.#isBlocked && this.#options.buffer.isScarce) this.#incoming.pause();\n",
     replace: "",
   },
   {
@@ -218,7 +218,7 @@ export const FLOODS: readonly Mutant[] = [
     ...D8,
     without: "counting a body whose key is being read",
     file: "src/proxy/client/read-ahead.ts",
-    find: "if (!mayRead) process.nextTick(() => stopReading(req));",
+    find: "if (!mayRead) process.nextTick(() => void (isOver || stopReading(req)));",
     replace: "",
   },
   {

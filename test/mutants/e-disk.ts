@@ -74,7 +74,7 @@ export const DISK: readonly Mutant[] = [
     file: "src/proxy/exchange/round-trip.ts",
     find: "this.#exchange.recordCut(isWhole ? null : ending.errorType, by, () => this.#close(false));",
     replace:
-      "this.#close(false);\n      this.#exchange.recordCut(isWhole ? null : ending.errorType, by, () => {});",
+      "this.#exchange.recordCut(isWhole ? null : ending.errorType, (this.#close(false), by), () => {});",
   },
   {
     ...E1,

@@ -506,7 +506,7 @@ export const GEMINI: readonly Mutant[] = [
     test: "test/proxy/websocket/live.test.ts",
     without: "ending a turn at a call of tools that comes with usage",
     file: "src/proxy/websocket/live-turns.ts",
-    find: "event.isTerminal || (turn.awaitsTools && turn.hasUsage)",
+    find: "event.isTerminal || isLateUsage || (turn.awaitsTools && turn.hasUsage)",
     replace: "event.isTerminal",
   },
   {
@@ -514,7 +514,15 @@ export const GEMINI: readonly Mutant[] = [
     test: "test/proxy/websocket/live.test.ts",
     without: "recording a turn that the service begins by itself",
     file: "src/proxy/websocket/live-turns.ts",
-    find: "this.#open[0] ?? (isOfTurn ? this.#openUnasked() : null)",
+    find: "this.#open[0] ?? (opensTurn || isLateUsage ? this.#openUnasked() : null)",
     replace: "this.#open[0] ?? null",
+  },
+  {
+    row: "E5",
+    test: "test/proxy/websocket/live.test.ts",
+    without: "opening no turn for a transcript that comes late",
+    file: "src/proxy/websocket/live-turns.ts",
+    find: "this.#open[0] ?? (opensTurn || isLateUsage ? this.#openUnasked() : null)",
+    replace: "this.#open[0] ?? (isOfTurn || opensTurn || isLateUsage ? this.#openUnasked() : null)",
   },
 ];

@@ -25,10 +25,13 @@ export async function countReadAhead<T>(
   const bytes = Math.min(announcedBytes ?? READ_AHEAD_BYTES, READ_AHEAD_BYTES);
   buffer.resize(0, bytes);
   const mayRead = buffer.mayKeep(bytes, 0);
-  if (!mayRead) process.nextTick(() => stopReading(req));
+  let isOver = false;
+  if (!mayRead) process.nextTick(() => void (isOver || stopReading(req)));
   try {
     return await awaited;
   } finally {
+    // What was known already is over before the next tick.
+    isOver = true;
     buffer.resize(bytes, 0);
     if (!mayRead) req.socket.resume();
   }

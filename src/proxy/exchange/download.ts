@@ -59,6 +59,8 @@ export class Download {
   /** Body bytes that were written before the client disconnected. */
   #bytesWritten = 0;
   #isBlocked = false;
+  /** Of the shared buffer, besides the queue. */
+  #aheadBytes = 0;
   #isEmpty = true;
   #isSettled = false;
 
@@ -125,7 +127,7 @@ export class Download {
     onRecorded: (isWhole: boolean) => void,
   ): void {
     this.#isSettled = true;
-    this.#block(false);
+    this.#countAhead(0);
     if (isWhole) this.#writer?.complete();
     const onRead = (reading: MeterReading) => {
       const isReallyWhole = isWhole && !this.#isSilentlyTruncated(reading);
@@ -183,24 +185,28 @@ export class Download {
     if (this.#isBlocked) this.#readIfRoom();
   }
 
-  /** Reads, unless the client has too much to take already. Stops the reading at once, not when more has come. */
+  /**
+   * Reads, unless the client has too much to take already. Then what the upstream sends next is still read, up to a limit: if that is the end, a
+   * reset that follows takes nothing away. Where little memory is left, nothing more is read.
+   */
   #readIfRoom(): void {
     if (this.#hasRoom) this.read();
     if (this.#isSettled) return;
-    const isBlocked = !this.#hasRoom;
-    if (isBlocked) this.#incoming.pause();
-    this.#block(isBlocked);
+    this.#isBlocked = !this.#hasRoom;
+    if (this.#isBlocked && this.#options.buffer.isScarce) this.#incoming.pause();
+    // Once paused, Node still takes what one read of the socket brings.
+    this.#countAhead(this.#isBlocked ? this.#incoming.unreadBytes + READ_BYTES : 0);
   }
 
   get #hasRoom(): boolean {
     return this.#queue?.hasRoom !== false;
   }
 
-  /** Counts what Node may still read while the client does not keep up. */
-  #block(isBlocked: boolean): void {
-    if (isBlocked === this.#isBlocked) return;
-    this.#isBlocked = isBlocked;
-    this.#options.buffer.resize(isBlocked ? 0 : READ_BYTES, isBlocked ? READ_BYTES : 0);
+  /** Counts what is read, or may be, while the client does not keep up. */
+  #countAhead(bytes: number): void {
+    if (bytes === this.#aheadBytes) return;
+    this.#options.buffer.resize(this.#aheadBytes, bytes);
+    this.#aheadBytes = bytes;
   }
 
   #take(bytes: Buffer): void {

@@ -41,6 +41,11 @@ export class SharedBuffer {
     return this.#usedBytes >= this.#limitBytes;
   }
 
+  /** True when half of it is used. A queue that is full then reads nothing ahead. */
+  get isScarce(): boolean {
+    return this.#usedBytes >= this.#limitBytes / 2;
+  }
+
   /** Sets another limit. Queues that are longer than it allows only stop growing. */
   setLimit(bytes: number): void {
     this.#limitBytes = bytes;

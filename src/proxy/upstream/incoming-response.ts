@@ -1,7 +1,7 @@
 import type { ResponseHead } from "../../core/http/response-head.ts";
 
 /** From this many unread bytes on, nothing more is read from the connection. */
-const MOST_UNREAD_BYTES = 16 * 1024;
+const MOST_UNREAD_BYTES = 64 * 1024;
 
 /** The reading of the connection that a response comes on. After `pause`, Node may still take one read from the system. */
 interface Reading {

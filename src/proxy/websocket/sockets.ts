@@ -42,7 +42,7 @@ export class Sockets {
   readonly #open = new Set<Relay>();
   /** Handshakes that wait for a key or an upstream. */
   #opening = 0;
-  /** By upstream: until when it is known to have no WebSocket, by the monotonic clock. */
+  /** By address at an upstream: until when it is known to have no WebSocket, by the monotonic clock. */
   readonly #unsupported = new Map<string, number>();
   #timer: NodeJS.Timeout | null = null;
 
@@ -89,11 +89,12 @@ export class Sockets {
     }
   }
 
-  #refuseUnavailable({ upstream }: Choice): void {
+  #refuseUnavailable(choice: Choice): void {
+    const { upstream } = choice;
     const most = Math.min(MOST_SOCKETS, Math.floor(this.#parts.maxConnections * MOST_SHARE));
     if (this.#open.size + this.#opening >= most)
       throw new RefusalError(noWebSocket(`${most} WebSockets are open already`));
-    const until = this.#unsupported.get(upstream.baseUrl) ?? -Infinity;
+    const until = this.#unsupported.get(addressOf(choice)) ?? -Infinity;
     if (this.#parts.books.clock.monotonic() < until)
       throw new RefusalError(noUpstreamWebSocket(upstream, "it said so some minutes ago"));
   }
@@ -119,7 +120,7 @@ export class Sockets {
         return;
       case "none":
         if (answer.isUnsupported)
-          this.#unsupported.set(upstream.baseUrl, books.clock.monotonic() + UNSUPPORTED_MS);
+          this.#unsupported.set(addressOf(choice), books.clock.monotonic() + UNSUPPORTED_MS);
         throw new RefusalError(noUpstreamWebSocket(upstream, answer.reason));
       case "open":
         this.#relay(handshake, choice, secret, answer.upstream);
@@ -147,6 +148,11 @@ export class Sockets {
     clearInterval(this.#timer);
     this.#timer = null;
   }
+}
+
+/** Where a WebSocket is asked for. An upstream may have one at one path, and none at another. */
+function addressOf({ upstream, path }: Choice): string {
+  return `${upstream.baseUrl} ${path.split("?", 1)[0] ?? ""}`;
 }
 
 /** The body has been read: it has a length, and no chunks. */
