@@ -80,6 +80,13 @@ export const LEDGER: readonly Mutant[] = [
   },
   {
     ...E2_SUMS,
+    without: "deleting sums of less than a day before it is compressed",
+    file: "src/adapters/ledger-file/closed-days/close-days.ts",
+    find: "if (rollup === null && found !== null && !areDeleted(found.files, before)) deleteCaches(directory, day);",
+    replace: "",
+  },
+  {
+    ...E2_SUMS,
     without: "keeping sums apart from caches once their records are deleted",
     file: "src/adapters/ledger-file/closed-days/close-days.ts",
     find: 'writeRollup(directory, found.read(), [], "kept");',

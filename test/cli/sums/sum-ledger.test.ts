@@ -414,6 +414,22 @@ test("compressing keeps every byte, and what was added to a compressed day", () 
     );
   }));
 
+test("what was added to a day since it was summed up counts once after the day is compressed", () =>
+  inScratchLedger(async (directory) => {
+    const all = await writeSummedDay(directory, 5);
+    const path = join(directory, `${DAY}.ndjson`);
+    const late = { ...all[0], id: "late" } as UsageRecord;
+    writeFileSync(path, `${JSON.stringify(late)}\n`, { flag: "a" });
+    // Files that are written within one tick of the clock have the same time.
+    utimesSync(path, CLOSED_AT / 1000, CLOSED_AT / 1000);
+    await closeDays({ directory, retainDays: 400, now: CLOSED_AT, limits: LIMITS }, calendarOf("UTC"));
+    for (const _ of [1, 2])
+      assert.deepEqual(
+        shown(await ask(directory, QUESTION)),
+        shown(answerFromRecords([...all, late], QUESTION)),
+      );
+  }));
+
 function deleteRecords(directory: string): void {
   rmSync(join(directory, `${DAY}.ndjson`));
   markDeleted(directory, DAY);
