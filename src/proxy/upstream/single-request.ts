@@ -24,7 +24,7 @@ interface OwnRequest {
 export interface OwnResponse {
   status: number;
   contentType: string;
-  /** Where a redirect leads to, as sent, with the key redacted; null without one. */
+  /** The target of a redirect, as sent, with the key redacted; null without one. */
   location: string | null;
   /** The version of what was sent, with the key redacted; null without one (RFC 9110 section 8.8.3). */
   etag: string | null;

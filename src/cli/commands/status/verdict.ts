@@ -13,7 +13,7 @@ const PROBLEMS: Readonly<Record<Exclude<Health, "ok">, string>> = {
   ledger: "records are not written",
 };
 
-/** Says in a line what is wrong, so that nobody searches the report for it. What follows says more of each. */
+/** Says in a line what is wrong, so that a reader need not search the report. What follows says more of each. */
 export function describeVerdict(
   status: Omit<DaemonStatus, "holds"> & { holds?: DaemonStatus["holds"] },
 ): [text: string, tone: Tone] {

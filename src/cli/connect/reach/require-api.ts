@@ -6,12 +6,12 @@ import type { ConnectableTool } from "../../../tools/tool.ts";
 import { connectedEndpoint } from "../local-endpoint.ts";
 import type { LocalDaemon } from "../locate-daemon.ts";
 
-/** For a host that names no region: the SDKs want one, and tollkeeper leads to the upstream whatever it is. */
+/** For a host that names no region: the SDKs want one, and tollkeeper uses its own upstream whatever it is. */
 const ANY_REGION = "us-east-1";
 
 /**
- * The settings that `connect` writes lead to APIs that Amazon Bedrock does not have.
- * @throws Failure, with the variables that lead to Bedrock if the tool has such, where all upstreams of the tool serve only that
+ * The settings that `connect` writes are for APIs that Amazon Bedrock does not have.
+ * @throws Failure, with the variables for Bedrock if the tool has such, where all upstreams of the tool serve only that
  */
 export function requireServedApi(
   { name, title }: Pick<ConnectableTool, "name" | "title">,

@@ -16,7 +16,7 @@ export const GOOGLE_UPLOAD = `/upload${GOOGLE_ROOT}`;
 /** How those of the routes begin by which they are fetched. */
 export const GOOGLE_DOWNLOAD = `/download${GOOGLE_ROOT}`;
 
-/** The routes by which the bytes of a file are fetched. The first one leads to the second. */
+/** The routes by which the bytes of a file are fetched. The first one redirects to the second. */
 export const GOOGLE_CONTENT: readonly string[] = [
   `${GOOGLE_ROOT}files/{id}:download`,
   `${GOOGLE_DOWNLOAD}files/{id}:download`,
