@@ -162,8 +162,10 @@ export function isPageRequest(method: string, path: string, accept: string | und
 /** A version that only Google has, or an action on a model. */
 const GOOGLES_PATH = /\/v1(?:beta|alpha)\d*(?:\/(?!openai\/)|$)|\/models\/[^/]+(?::|%3a)[a-z]+$/i;
 
-/** Returns the API that a path seems to belong to; it may have no route. */
-export function guessApi(path: string): Api {
+/** Returns the API that a path seems to belong to; it may have no route, and may still have its tool mark and query. */
+export function guessApi(target: string): Api {
+  const [whole = ""] = target.split(/[?#]/, 1);
+  const path = parseRequestTarget(whole)?.path ?? whole;
   if (isLikeBedrock(path)) return "bedrock";
   if (readLivePath(path) !== null) return "gemini";
   if (path.includes("/messages") || path.includes("/publishers/anthropic/")) return "messages";

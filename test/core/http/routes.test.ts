@@ -58,6 +58,8 @@ for (const prefix of ["", "/v1", "/v1/v1"]) {
   });
 }
 
+const LIVE = "/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent";
+
 for (const [path, api] of [
   ["/v1/messages", "messages"],
   ["/v1/messages/batches", "messages"],
@@ -66,6 +68,13 @@ for (const [path, api] of [
   ["/completions", "chat"],
   ["/v1/v1/embeddings", "chat"],
   ["/", "responses"],
+  ["/v1/responses?after=/messages", "responses"],
+  ["/t/a/v1/models/gemini-3:generateContent?key=k", "gemini"],
+  ["/model/m/converse?x=1", "bedrock"],
+  [`${LIVE}?key=k`, "gemini"],
+  [`/t/voice${LIVE}`, "gemini"],
+  [`/t/voice/${LIVE}?key=k`, "gemini"],
+  [`/t/voice${LIVE}?key=k d`, "gemini"],
 ] as const)
   test(`${path} seems to belong to ${api}`, () => assert.equal(guessApi(path), api));
 

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
 import { waitUntil } from "../../helpers/async/wait-until.ts";
+import { refusedSocket } from "../../helpers/client/websocket.ts";
 import { TEST_KEY } from "../../helpers/gate/gate.ts";
 import { MemoryTokens } from "../../helpers/gate/memory.ts";
 import {
@@ -210,6 +211,15 @@ test("without the setting there is no WebSocket, and a plain request finds no ro
   for (const method of ["GET", "POST"]) {
     const response = await fetch(`${gate.url}${LIVE_PATH}`, { method });
     assert.equal(response.status, 404);
+  }
+});
+
+test("a refused handshake gets an error in Google's form, wherever the path has its tool and its key", async (t) => {
+  const { gate } = await startLiveGate(t, { upstream: { websocket: false } });
+  for (const path of [LIVE_PATH, `${LIVE_PATH}?key=k`, `/t/voice${LIVE_PATH}?key=k`]) {
+    const { status, body } = await refusedSocket(gate, { path });
+    const { error } = JSON.parse(body) as { error: { code?: number; status?: string } };
+    assert.deepEqual([status, error.code, typeof error.status], [426, 426, "string"], path);
   }
 });
 
