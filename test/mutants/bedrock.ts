@@ -14,6 +14,14 @@ const COLLECTOR = "src/core/usage/bedrock/responses.ts";
 /** Rules on the model in the paths of Amazon Bedrock, and on what its responses count. */
 export const BEDROCK: readonly Mutant[] = [
   {
+    row: "B8",
+    test: "test/core/secrets/aws-keys.test.ts",
+    without: "recognizing a secret access key that stands alone",
+    file: "src/core/secrets/aws-keys.ts",
+    find: "(?:[A-Za-z0-9/+]{40}|",
+    replace: "(?:",
+  },
+  {
     ...PATHS,
     without: "refusing an escaped slash outside of an ARN",
     file: PATH,

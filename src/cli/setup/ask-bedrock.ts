@@ -1,8 +1,10 @@
 import { checkRegion } from "../../core/config/aws-region.ts";
 import { Failure } from "../../core/failure.ts";
 import { probableKey } from "../../core/secrets/api-key.ts";
+import { holdsAccessKeys } from "../../core/secrets/aws-keys.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
+import { holdsKey } from "../command-line/key-as-argument.ts";
 import { askLine } from "../terminal/ask.ts";
 import { askYesNo, TYPE_Y_OR_N } from "../terminal/confirm.ts";
 import { note } from "../terminal/console.ts";
@@ -41,10 +43,15 @@ export async function askBedrockCredential(baseUrl: string): Promise<ServiceWith
     if (answer === true) return { ...service, key: null };
     if (answer === false) return { ...service, auth: "sigv4", signWith: await askCommand(), key: null };
     const key = probableKey(answer);
-    if (key !== null) return { ...service, key };
-    note(TYPE_Y_OR_N);
+    if (holdsAccessKeys(answer)) note(ACCESS_KEYS);
+    else if (key !== null) return { ...service, key };
+    else note(TYPE_Y_OR_N);
   }
 }
+
+/** What is wrong with access keys at a question. They are never sent as a key, and a command with them would be in the configuration. */
+const ACCESS_KEYS =
+  "Those look like access keys. tollkeeper does not store them: answer no, then name a command that prints them.";
 
 async function askCommand(): Promise<readonly string[]> {
   note("Then tollkeeper signs each request, with access keys that a command prints.");
@@ -52,7 +59,8 @@ async function askCommand(): Promise<readonly string[]> {
     const answer = await ask(`Command [${formatCommand(EXPORT_KEYS)}]: `);
     if (answer === "") return EXPORT_KEYS;
     const words = answer.split(/ +/);
-    if (probableKey(words[0] ?? "") !== null) note("That looks like a key. Type a command that prints it.");
+    const isKey = holdsAccessKeys(answer) || words.some(holdsKey) || probableKey(words[0] ?? "") !== null;
+    if (isKey) note("That looks like a key. Type a command that prints it.");
     else if (formatCommand(words) === words.join(" ")) return words;
     else note("Type only words without quotes, or name a script: no shell reads the command.");
   }

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { sanitizeText } from "../../core/config/problem.ts";
 import { probableKey } from "../../core/secrets/api-key.ts";
+import { holdsAccessKeys } from "../../core/secrets/aws-keys.ts";
 import { toPrintable } from "../../core/text/printable.ts";
 import { readTyped } from "./read-typed.ts";
 
@@ -11,7 +12,7 @@ const PLAIN_ADDRESS = /^https?:\/\/[^@?\s]*$/;
 /** True for a line that holds nothing that looks like a key. */
 function isHarmless(line: string): boolean {
   if (PLAIN_ADDRESS.test(line) && !line.includes("sk-")) return true;
-  return sanitizeText(line) === line && probableKey(line) === null;
+  return sanitizeText(line) === line && probableKey(line) === null && !holdsAccessKeys(line);
 }
 
 /**

@@ -116,7 +116,7 @@ const ASSIGNMENT = /^(?:[A-Z][A-Z0-9_]*=|(?:api|x|auth)[\w-]*[=:])(?!=*$)/i;
 const SPACED_ASSIGNMENT = /^(?:export|set|setenv)\s|^\$?[\w:-]+\s*[:=]/i;
 
 /** A variable, a placeholder in brackets, a path or an address. Keys in base64 may begin with a slash. */
-const REFERENCE = /^[$<{]|^(?:~|\.{1,2}|\/(?:home|root|Users|etc|run|tmp|var|opt))\/|:\/\//;
+const REFERENCE = /^[$<{]|^(?:~|\.{1,2}|\/(?:home|root|Users|etc|run|tmp|var|opt|usr|nix))\/|:\/\//;
 
 /** What Claude Code logs in with. It belongs to a person and a tool, and no service takes it as a key. */
 const LOGIN = /^sk-ant-o[ar]t/;

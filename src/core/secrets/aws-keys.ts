@@ -1,5 +1,26 @@
 import { Secret } from "./secret.ts";
 
+/**
+ * An id of access keys (https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html), or the name of a part before a value, as
+ * files, shells and JSON write it. No part is shorter.
+ */
+const NAMED = [
+  /(?<![A-Za-z0-9])A[KS]IA[A-Z0-9]{12,}/,
+  /(?:access[_-]?key(?:[_-]?id)?|session[_-]?token)["']?\s*[=:]\s*["']?[\w/+]{16,}/i,
+];
+
+/** A secret access key, which has 40 characters of base64, or a session token, but no API key of Bedrock. */
+const UNNAMED = /^(?!ABSK)(?:[A-Za-z0-9/+]{40}|[A-Za-z0-9/+]{100,})$/;
+
+/** True for a text that has access keys of AWS in it, or a part of them: other than a command that prints them. */
+export function holdsAccessKeys(text: string): boolean {
+  const isRandom = (word: string) => /\d/.test(word) && /[a-z]/.test(word) && /[A-Z]/.test(word);
+  return (
+    NAMED.some((form) => form.test(text)) ||
+    text.split(/[\s"',;:=]+/).some((word) => UNNAMED.test(word) && isRandom(word))
+  );
+}
+
 /** The parts of access keys, as AWS names them. */
 interface AwsKeyParts {
   accessKeyId: string;

@@ -2,10 +2,10 @@
 
 /**
  * Secrets that are recognizable without a name: API keys, logins, JSON Web Tokens (RFC 7519), and the tokens of GitHub,
- * GitLab, Hugging Face, npm, Slack, Google, Groq, xAI, Perplexity and Nvidia.
+ * GitLab, Hugging Face, npm, Slack, Google, Groq, xAI, Perplexity, Nvidia and Amazon Bedrock.
  */
 export const KNOWN_FORM =
-  /(?<![\w-])(?:sk-(?=[\w-]*\d)[\w-]{20,}|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}|(?:gh[oprsu]_|github_pat_|glpat-|hf_|npm_|xox[abeprs]-|AIza|ya29\.|gsk_|xai-|pplx-|nvapi-)[\w.-]{16,})/g;
+  /(?<![\w-])(?:sk-(?=[\w-]*\d)[\w-]{20,}|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}|(?:gh[oprsu]_|github_pat_|glpat-|hf_|npm_|xox[abeprs]-|AIza|ya29\.|gsk_|xai-|pplx-|nvapi-)[\w.-]{16,}|(?:ABSK|bedrock-api-key-)[\w+/]{24,}=*)/g;
 
 /** No key that {@link KNOWN_FORM} matches is shorter. Nearly all texts of a request are. */
 const MIN_KNOWN_LENGTH = 19;

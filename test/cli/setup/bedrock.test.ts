@@ -155,6 +155,38 @@ test(
   },
 );
 
+/** As people paste them: from the console, from a shell, from AWS's own file, and behind a program. */
+const PASTED_SECRET = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY";
+const PASTED = [
+  "AWS_ACCESS_KEY_ID=AKIAIOSFODNN7EXAMPLE",
+  `export AWS_SECRET_ACCESS_KEY=${PASTED_SECRET}`,
+  `aws_secret_access_key = ${PASTED_SECRET}`,
+  `echo ${PASTED_SECRET}`,
+  "echo ABSKQmVkcm9ja0FQSUtleS1sentinel/4711+abcdef=",
+];
+
+test("access keys that are pasted are never a key or a command, and are not shown", { skip }, async (t) => {
+  const { machine, service, written } = await prepareBedrock(t);
+  const right = keysProgram(machine, "right", KEYS);
+  const { code, text } = await machine.onTerminal(
+    ["setup", "--base-url", BASE_URL],
+    [
+      ...[...PASTED.slice(0, 2), PASTED_SECRET].map((pasted) => [HAS_KEY, `${pasted}\n`] as const),
+      [HAS_KEY, "n\n"],
+      ...PASTED.map((pasted) => [COMMAND, `${pasted}\n`] as const),
+      [COMMAND, `${right}\n`],
+      [CONNECT, "n\n"],
+    ],
+  );
+  assert.equal(code, 0, text);
+  assert.equal(text.match(/Those look like access keys\. tollkeeper does not store them/g)?.length, 3, text);
+  assert.equal(text.match(/That looks like a key\. Type a command/g)?.length, PASTED.length, text);
+  assert.doesNotMatch(text, /wJalrXUtn|AKIAIOSFODNN7|ABSK/);
+  const keySource = { command: [right] };
+  assert.deepEqual(written(), { baseUrl: BASE_URL, auth: "sigv4", apis: ["bedrock"], keySource });
+  assert.ok(service.seen.every(({ headers }) => !headers.authorization?.includes(PASTED_SECRET)));
+});
+
 test("the keys that the AWS CLI exports are proposed, and a script gives an API key", { skip }, async (t) => {
   const printed = { Version: 1, AccessKeyId: KEYS.accessKeyId, SecretAccessKey: KEYS.secretAccessKey };
   const argv = ["aws", "configure", "export-credentials", "--format", "process"];

@@ -81,6 +81,7 @@ test("recognizes a key that was pasted where something else was asked for", () =
     "api.openai.com/v1",
     "openrouter.ai/api/v1",
     "localhost:19301/v1",
+    "/usr/bin/python3",
   ])
     assert.equal(probableKey(text), null, text);
 });
