@@ -61,7 +61,7 @@ export const geminiCli: ConnectableTool = {
   title: "Gemini CLI",
   source: "https://geminicli.com/docs/reference/configuration",
   date: "2026-11-29",
-  tried: null,
+  tried: "0.61.0",
   programs: ["gemini"],
   homePaths: [".gemini"],
   recorded: { source: "npm package @google/gemini-cli 0.61.0", date: "2026-11-29" },

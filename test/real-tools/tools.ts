@@ -51,7 +51,8 @@ const CLAUDE: ModelChoice = { model: "claude-sonnet-4-6", by: "signature" };
 const GPT: ModelChoice = { model: "gpt-5.5", by: "signature" };
 
 /** Its only API is Google's, so it is tried with Google's libraries (google.tools.ts). */
-export const GEMINI_CLI: RealTool = {
+export const GEMINI_CLI: RealTool & Pick<ConnectedTool, "tool"> = {
+  tool: "gemini-cli",
   package: "@google/gemini-cli",
   version: "0.61.0",
   program: "gemini",

@@ -7,7 +7,7 @@ import { parseToolName } from "../../src/core/config/names.ts";
 import { CONNECTABLE_TOOLS, PROCESS_SIGNATURES, REQUEST_SIGNATURES, TOOLS } from "../../src/tools/all.ts";
 import type { ConnectableTool } from "../../src/tools/tool.ts";
 import { LIBRARIES } from "../real-tools/libraries.ts";
-import { CONNECTED_TOOLS } from "../real-tools/tools.ts";
+import { CONNECTED_TOOLS, GEMINI_CLI } from "../real-tools/tools.ts";
 import { endpointFor, HOST, plansFor, TOKEN } from "./tool-support.ts";
 
 /** A model of each API. */
@@ -33,7 +33,7 @@ test("each tool cites a public address and the day it was read", () => {
 });
 
 test("the version with which a tool was tried is the one that `npm run test:tools` runs", () => {
-  const run = new Map(CONNECTED_TOOLS.map(({ tool, version }) => [tool, version]));
+  const run = new Map([...CONNECTED_TOOLS, GEMINI_CLI].map(({ tool, version }) => [tool, version]));
   const libraries = LIBRARIES.map((library) => `${library.package} ${library.version}`);
   for (const { name, tried } of CONNECTABLE_TOOLS) {
     if (name !== "sdk") assert.equal(tried, run.get(name) ?? null, name);

@@ -9,16 +9,13 @@ const NAMED = [
   /(?:access[_-]?key(?:[_-]?id)?|session[_-]?token)["']?\s*[=:]\s*["']?[\w/+]{16,}/i,
 ];
 
-/** A secret access key, which has 40 characters of base64, or a session token, but no API key of Bedrock. */
-const UNNAMED = /^(?!ABSK)(?:[A-Za-z0-9/+]{40}|[A-Za-z0-9/+]{100,})$/;
+/** A secret access key, which has 40 characters of base64, or a session token, but no API key of Bedrock. Neither lacks a kind of character. */
+const UNNAMED = /^(?!ABSK)(?=.*\d)(?=.*[a-z])(?=.*[A-Z])(?:[A-Za-z0-9/+]{40}|[A-Za-z0-9/+]{100,})$/;
 
 /** True for a text that has access keys of AWS in it, or a part of them: other than a command that prints them. */
 export function holdsAccessKeys(text: string): boolean {
-  const isRandom = (word: string) => /\d/.test(word) && /[a-z]/.test(word) && /[A-Z]/.test(word);
-  return (
-    NAMED.some((form) => form.test(text)) ||
-    text.split(/[\s"',;:=]+/).some((word) => UNNAMED.test(word) && isRandom(word))
-  );
+  const words = text.split(/[\s"',;:=]+/);
+  return NAMED.some((form) => form.test(text)) || words.some((word) => UNNAMED.test(word));
 }
 
 /** The parts of access keys, as AWS names them. */
