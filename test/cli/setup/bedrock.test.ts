@@ -165,15 +165,19 @@ const PASTED = [
   "echo ABSKQmVkcm9ja0FQSUtleS1sentinel/4711+abcdef=",
 ];
 
+const typedAt =
+  (question: string) =>
+  (line: string): [string, string] => [question, `${line}\n`];
+
 test("access keys that are pasted are never a key or a command, and are not shown", { skip }, async (t) => {
   const { machine, service, written } = await prepareBedrock(t);
   const right = keysProgram(machine, "right", KEYS);
   const { code, text } = await machine.onTerminal(
     ["setup", "--base-url", BASE_URL],
     [
-      ...[...PASTED.slice(0, 2), PASTED_SECRET].map((pasted) => [HAS_KEY, `${pasted}\n`] as const),
+      ...[...PASTED.slice(0, 2), PASTED_SECRET].map(typedAt(HAS_KEY)),
       [HAS_KEY, "n\n"],
-      ...PASTED.map((pasted) => [COMMAND, `${pasted}\n`] as const),
+      ...PASTED.map(typedAt(COMMAND)),
       [COMMAND, `${right}\n`],
       [CONNECT, "n\n"],
     ],

@@ -29,6 +29,19 @@ const vertex = (modelVersion: string, responseId: string) => ({
   responseId,
 });
 
+/** Recordings of the AI SDK's tests, newer than the corpus. */
+const AI_SDK = "vercel/ai, packages/google/src/__fixtures__";
+
+/** The usage of Google's own host since 2026: a tier, and details of the prompt alone. */
+const withTier = (promptTokenCount: number, more: object) => ({
+  usageMetadata: {
+    promptTokenCount,
+    promptTokensDetails: text(promptTokenCount),
+    ...more,
+    serviceTier: "standard",
+  },
+});
+
 export const FOUND_BODIES: readonly FoundBody[] = [
   {
     source: "elastic/elasticsearch, GoogleVertexAiChatCompletionResponseEntity.java: a list from Vertex",
@@ -312,5 +325,216 @@ export const FOUND_BODIES: readonly FoundBody[] = [
     }),
     counts: [5, 0, 2789, 1436, 2794],
     reading: { outcome: "completed", model: "google/gemini-2.5-pro", flags: [] },
+  },
+  {
+    source: `${AI_SDK}/gemma-4-output-usage.chunks.txt: Gemma 4 on Google's host, whose thoughts come first and grow`,
+    contentType: "text/event-stream",
+    body: stream(
+      [[14], [38], [62], [76], [76, 1], [76, 1, "STOP"] as const].map(([thoughts = 0, output, stop]) => ({
+        candidates: candidate(stop === undefined ? "One" : "", stop, { index: 0 }),
+        ...withTier(6, {
+          candidatesTokenCount: output,
+          totalTokenCount: 6 + thoughts + (output ?? 0),
+          thoughtsTokenCount: thoughts,
+        }),
+        modelVersion: "gemma-4-26b-a4b-it",
+        responseId: "4HF",
+      })),
+    ),
+    counts: [6, 0, 77, 76, 83],
+    reading: { outcome: "completed", stop: "STOP", model: "gemma-4-26b-a4b-it", flags: [] },
+  },
+  {
+    source: `${AI_SDK}/google-gemini-3.7-flash-thinking-levels.json: a low level of thinking, without thoughts`,
+    contentType: "application/json",
+    body: JSON.stringify({
+      candidates: candidate("One", "STOP", { index: 0 }),
+      ...withTier(2, { candidatesTokenCount: 9, totalTokenCount: 11 }),
+      modelVersion: "gemini-3.7-flash",
+      responseId: "kNi",
+    }),
+    counts: [2, 0, 9, null, 11],
+    reading: { outcome: "completed", model: "gemini-3.7-flash", service_tier: "standard", flags: [] },
+  },
+  {
+    source: `${AI_SDK}/google-stream-gemini-3.7-flash-2026-09-16.chunks.txt: the same counts in both chunks`,
+    contentType: "text/event-stream",
+    body: stream(
+      [undefined, "STOP"].map((stop) => ({
+        candidates: candidate(stop === undefined ? "One" : "", stop, { index: 0 }),
+        ...withTier(7, { candidatesTokenCount: 2, totalTokenCount: 103, thoughtsTokenCount: 94 }),
+        modelVersion: "gemini-3.7-flash",
+        responseId: "WQu",
+      })),
+    ),
+    counts: [7, 0, 96, 94, 103],
+    reading: { outcome: "completed", stop: "STOP", response_id: "WQu", flags: [] },
+  },
+  {
+    source: `${AI_SDK}/google-tool-use-usage.json: tokens of a tool beside the prompt, and thoughts`,
+    contentType: "application/json",
+    body: JSON.stringify({
+      candidates: candidate("", "STOP", { index: 0 }),
+      ...withTier(55, {
+        candidatesTokenCount: 51,
+        totalTokenCount: 251,
+        toolUsePromptTokenCount: 89,
+        toolUsePromptTokensDetails: text(89),
+        thoughtsTokenCount: 56,
+      }),
+      modelVersion: "gemini-3.6-flash",
+      responseId: "Cla",
+    }),
+    counts: [144, 0, 107, 56, 251],
+    reading: { outcome: "completed", model: "gemini-3.6-flash", flags: [] },
+  },
+  {
+    source: `${AI_SDK}/issue-19822-complete-usage.json: every count at once, with members that no document has`,
+    contentType: "application/json",
+    body: JSON.stringify({
+      candidates: candidate("One", "STOP", { index: 0 }),
+      usageMetadata: {
+        promptTokenCount: 19,
+        cachedContentTokenCount: 3,
+        candidatesTokenCount: 4,
+        toolUsePromptTokenCount: 63,
+        thoughtsTokenCount: 56,
+        totalTokenCount: 142,
+        promptTokensDetails: [{ modality: "TEXT", tokenCount: 19, futureDetailField: "prompt" }],
+        cacheTokensDetails: [{ modality: "TEXT", tokenCount: 3, futureDetailField: "cache" }],
+        candidatesTokensDetails: [{ modality: "TEXT", tokenCount: 4, futureDetailField: "candidate" }],
+        toolUsePromptTokensDetails: [{ modality: "TEXT", tokenCount: 63, futureDetailField: "tool" }],
+        serviceTier: "standard",
+        futureUsageField: "kept",
+      },
+      modelVersion: "gemini-2.5-flash",
+      responseId: "i19",
+    }),
+    counts: [79, 3, 60, 56, 142],
+    reading: { outcome: "completed", model: "gemini-2.5-flash", service_tier: "standard", flags: [] },
+  },
+  {
+    source: `${AI_SDK}/google-usage-raw-live.chunks.txt: an event with usage and nothing else`,
+    contentType: "text/event-stream",
+    body: stream([
+      withTier(12, {
+        candidatesTokenCount: 71,
+        totalTokenCount: 237,
+        cachedContentTokenCount: 4,
+        cacheTokensDetails: text(4),
+        toolUsePromptTokenCount: 65,
+        toolUsePromptTokensDetails: text(65),
+        thoughtsTokenCount: 89,
+      }),
+    ]),
+    counts: [73, 4, 160, 89, 237],
+    reading: { stop: null, service_tier: "standard", flags: [] },
+  },
+  {
+    source: `${AI_SDK}/google-image-no-image-live.json: a request for a picture that made none`,
+    contentType: "application/json",
+    body: JSON.stringify({
+      candidates: [{ content: {}, finishReason: "NO_IMAGE", index: 0 }],
+      ...withTier(9, { totalTokenCount: 9 }),
+      modelVersion: "gemini-3.1-flash-image-preview",
+      responseId: "yzO",
+    }),
+    counts: [9, 0, 0, null, 9],
+    reading: { outcome: "incomplete", stop: "NO_IMAGE", server_tools: {}, flags: [] },
+  },
+  {
+    source: `${AI_SDK}/issue-19758-prompt-block.json: a prompt that was blocked`,
+    contentType: "application/json",
+    body: JSON.stringify({
+      promptFeedback: { blockReason: "PROHIBITED_CONTENT" },
+      ...withTier(9, { totalTokenCount: 9 }),
+      modelVersion: "gemini-3.7-flash",
+      responseId: "EXC",
+    }),
+    counts: [9, 0, 0, null, 9],
+    reading: { outcome: "incomplete", stop: "PROHIBITED_CONTENT", model: "gemini-3.7-flash", flags: [] },
+  },
+  {
+    source: `${AI_SDK}/google-embedding-2-multimodal-batch.json: embeddings, with the details under another name`,
+    contentType: "application/json",
+    body: JSON.stringify({
+      embeddings: [{ values: [0.5, 0.75] }, { values: [-0.5, -0.75] }],
+      usageMetadata: { promptTokenCount: 12, promptTokenDetails: text(12) },
+    }),
+    counts: [12, 0, 0, null, 12],
+    reading: { outcome: "completed", model: null, flags: [] },
+  },
+  {
+    source: `${AI_SDK}/issue-19822-google-search-live.chunks.txt: a search, with output that grows in an empty chunk`,
+    contentType: "text/event-stream",
+    body: stream(
+      [[20, 678] as const, [37, 695, "STOP"] as const].map(
+        ([candidatesTokenCount, totalTokenCount, stop]) => ({
+          candidates: candidate(stop === undefined ? "One" : "", stop, { index: 0 }),
+          ...withTier(17, {
+            candidatesTokenCount,
+            totalTokenCount,
+            toolUsePromptTokenCount: 308,
+            toolUsePromptTokensDetails: text(308),
+            thoughtsTokenCount: 333,
+          }),
+          modelVersion: "gemini-2.5-flash",
+          responseId: "i19",
+        }),
+      ),
+    ),
+    counts: [325, 0, 370, 333, 695],
+    reading: { outcome: "completed", stop: "STOP", flags: [] },
+  },
+  {
+    source: `${AI_SDK}/google-stream-tool-call-arguments.chunks.txt: arguments in parts from Vertex, counts at the end alone`,
+    contentType: "text/event-stream",
+    body: stream([
+      ...[
+        { name: "get_date", willContinue: true },
+        { partialArgs: [{ jsonPath: "$.id", stringValue: "1", willContinue: true }], willContinue: true },
+      ].map((functionCall) => ({
+        candidates: [{ content: { role: "model", parts: [{ functionCall }] } }],
+        usageMetadata: { trafficType: "ON_DEMAND" },
+        ...vertex("gemini-3.1-pro-preview", "dqH"),
+      })),
+      {
+        candidates: [{ content: { role: "model", parts: [{ functionCall: {} }] }, finishReason: "STOP" }],
+        usageMetadata: {
+          promptTokenCount: 26,
+          candidatesTokenCount: 23,
+          totalTokenCount: 181,
+          trafficType: "ON_DEMAND",
+          promptTokensDetails: text(26),
+          candidatesTokensDetails: text(23),
+          thoughtsTokenCount: 132,
+        },
+        ...vertex("gemini-3.1-pro-preview", "dqH"),
+      },
+    ]),
+    counts: [26, 0, 155, 132, 181],
+    reading: { outcome: "completed", stop: "STOP", model: "gemini-3.1-pro-preview", flags: [] },
+  },
+  {
+    source: `${AI_SDK}/google-image-gemini-3.1-flash-image.json: a picture of 1,120 tokens in an output of 1,392`,
+    contentType: "application/json",
+    body: JSON.stringify({
+      candidates: [
+        {
+          content: { role: "model", parts: [{ inlineData: { mimeType: "image/jpeg", data: "/9j/4AAQ" } }] },
+          finishReason: "STOP",
+          index: 0,
+        },
+      ],
+      ...withTier(10, {
+        candidatesTokenCount: 1392,
+        totalTokenCount: 1402,
+        candidatesTokensDetails: text(1120, "IMAGE"),
+      }),
+      modelVersion: "gemini-3.1-flash-image",
+      responseId: "dTO",
+    }),
+    counts: [10, 0, 1392, null, 1402],
+    reading: { outcome: "completed", model: "gemini-3.1-flash-image", flags: ["details_short"] },
   },
 ];
