@@ -1,11 +1,12 @@
 import { sanitizeText } from "../../core/config/problem.ts";
-
-const THOUSAND = /\B(?=(?:\d{3})+$)/g;
+import { groupDigits } from "../../core/text/group-digits.ts";
 
 /** Returns e.g. `1,204.5`, with three decimals at most. `Intl.NumberFormat` would take 5 ms to load. */
 export function formatNumber(value: number): string {
+  // Nearly all numbers of a long report are counts.
+  if (Number.isSafeInteger(value)) return groupDigits(String(value));
   const [whole = "", decimals] = String(Math.round(value * 1000) / 1000).split(".");
-  const grouped = whole.replaceAll(THOUSAND, ",");
+  const grouped = groupDigits(whole);
   return decimals === undefined ? grouped : `${grouped}.${decimals}`;
 }
 

@@ -44,6 +44,7 @@ export interface RenderedTable {
 }
 
 const GAP = 2;
+const BETWEEN = " ".repeat(GAP);
 const USUAL_INDENT = 2;
 
 /** A name is never cut shorter than this. */
@@ -95,7 +96,7 @@ export function layOutTable(
   const sizes = columns.map((column) => new ColumnSize(column));
   for (const row of rows) {
     packed.add(row);
-    for (const [at, size] of sizes.entries()) size.add(textOf(row[at] ?? ""));
+    for (let at = 0; at < sizes.length; at += 1) sizes[at]?.add(textOf(row[at] ?? ""));
   }
   const all = columns.map((column, at) => measure(column, at, sizes[at]));
   if (view.isWide === true) {
@@ -196,9 +197,11 @@ function drawLine(
   cells: readonly Cell[],
   isColoured: boolean,
 ): string {
-  const fitting = cells.map((cell, at) =>
-    fit(textOf(cell), columns[at]?.column.long, widths[at] ?? Infinity),
-  );
+  const fitting = cells.map((cell, at) => {
+    const [one, width = Infinity] = [columns[at], widths[at]];
+    // Only a column that was narrowed has texts without room.
+    return one === undefined || width >= one.full ? textOf(cell) : fit(textOf(cell), one.column.long, width);
+  });
   // Nearly all rows of a long table are one line.
   if (!fitting.some((text) => text.includes("\n")))
     return joinCells(columns, widths, cells, fitting, isColoured);
@@ -219,16 +222,17 @@ function joinCells(
   isColoured: boolean,
 ): string {
   const last = texts.findLastIndex((text) => text !== "");
-  const parts: string[] = [];
+  let line = "";
   for (let at = 0; at <= last; at += 1) {
     const text = texts[at] ?? "";
     const align = columns[at]?.column.align ?? "left";
     const spaces = at === last && align === "left" ? 0 : (widths[at] ?? 0) - widthOf(text);
     const padding = spaces > 0 ? " ".repeat(spaces) : "";
     const shown = inTone(text, toneOf(cells[at] ?? ""), isColoured);
-    parts.push(align === "left" ? shown + padding : padding + shown);
+    if (at > 0) line += BETWEEN;
+    line += align === "left" ? shown + padding : padding + shown;
   }
-  return parts.join(" ".repeat(GAP)).trimEnd();
+  return line.trimEnd();
 }
 
 /** Returns widths with which all columns fit: the widest ones are narrowed first. */

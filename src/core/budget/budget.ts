@@ -2,6 +2,7 @@ import type { ConfigPath } from "../config/config-path.ts";
 import type { Config } from "../config/config.ts";
 import { isLocked } from "../config/managed.ts";
 import { decimalOf, formatDollars, toMoney, type Money } from "../price/money.ts";
+import { groupDigits } from "../text/group-digits.ts";
 import type { BudgetTerms, Scope, ScopeKind } from "./kinds.ts";
 
 /** A budget of the configuration. */
@@ -62,7 +63,7 @@ function describeWindow({ window }: BudgetTerms): string {
 /** Writes an amount of a budget for people: `$12.50`, `1,200,000 tokens`, `5,000 output tokens`. */
 export function formatAmount(budget: BudgetTerms, amount: Money): string {
   if ("usd" in budget.limit) return formatDollars(amount);
-  return `${amount.toString().replaceAll(/\B(?=(?:\d{3})+$)/g, ",")} ${describeUnit(budget)}`;
+  return `${groupDigits(amount.toString())} ${describeUnit(budget)}`;
 }
 
 /** Names a budget for people: `$20.00 per day for tool codex`. */

@@ -1,3 +1,5 @@
+import { groupDigits } from "../text/group-digits.ts";
+
 /**
  * An amount of money, in 10^-30 US dollars. Sums of it are exact, which sums of JavaScript numbers are not. So is each amount: no product
  * of a count, a price and its factors is finer, so that it does not matter whether tokens are added first or amounts.
@@ -123,16 +125,15 @@ export function formatDollars(amount: Money): string {
  * amount that is not 0 is never shown as 0, but as `<$0.01`.
  */
 export function formatInColumn(amount: Money, total: Money): string {
-  const places = total >= 10n ** BigInt(MONEY_SCALE) || total === 0n ? 2 : 4;
-  const smallest = 10n ** BigInt(MONEY_SCALE - places);
+  const places = total >= powerOfTen(MONEY_SCALE) || total === 0n ? 2 : 4;
+  const smallest = powerOfTen(MONEY_SCALE - places);
   return amount > 0n && 2n * amount <= smallest
     ? `<${writeDollars(smallest, places)}`
     : writeDollars(amount, places);
 }
 
 function writeDollars(amount: Money, places: number): string {
-  const rounded = divideHalfEven(amount, 10n ** BigInt(MONEY_SCALE - places));
+  const rounded = divideHalfEven(amount, powerOfTen(MONEY_SCALE - places));
   const text = rounded.toString().padStart(places + 1, "0");
-  const whole = text.slice(0, -places).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
-  return `$${whole}.${text.slice(-places)}`;
+  return `$${groupDigits(text.slice(0, -places))}.${text.slice(-places)}`;
 }
