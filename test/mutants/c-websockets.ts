@@ -151,6 +151,13 @@ export const WEBSOCKETS: readonly Mutant[] = [
   },
   {
     ...LIVE,
+    without: "closing a WebSocket whose setup would get another alias now",
+    file: JUDGE,
+    find: "this.#aliasNow(step.choice, client.tool, settings) === this.#setupAlias",
+    replace: "this.#aliasNow(step.choice, client.tool, settings) !== undefined",
+  },
+  {
+    ...LIVE,
     without: "refusing a second setup on the Live API",
     file: LIVE_MESSAGES,
     find: 'setup === null ? null : "only the first message may be a setup"',

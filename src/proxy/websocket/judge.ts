@@ -72,6 +72,8 @@ export class Judge {
   readonly #parts: JudgeParts;
   /** The settings under which the upstream was last found to be the same. */
   #checked: Settings;
+  /** What stands in the setup in place of the model that the client named; null for that model. */
+  #setupAlias: string | null = null;
 
   /** Messages go to `pinned`, with this key. */
   constructor(
@@ -216,7 +218,8 @@ export class Judge {
       this.#refuse(asked, unreadableModel(uncertain), step, done);
       return;
     }
-    if (!this.#leadsTo(step.choice, received)) {
+    if (facts.setup !== null) this.#setupAlias = step.alias;
+    if (!this.#leadsTo(step, received)) {
       done({ kind: "reconnect" });
       return;
     }
@@ -251,12 +254,25 @@ export class Judge {
     const settings = this.#parts.settings();
     const client = this.#parts.identify(this.#handshake, settings, null);
     const step = decideHandshake({ ...this.#handshake, client }, settings, this.#parts.standing);
-    if (step.kind === "accept") return describe(step.choice) === describe(this.#pinned);
+    if (step.kind === "accept")
+      return (
+        describe(step.choice) === describe(this.#pinned) &&
+        this.#aliasNow(step.choice, client.tool, settings) === this.#setupAlias
+      );
     return step.kind === "need" || !ENDING.has(step.refusal.code);
   }
 
+  /** What a setup would have now in place of the model that the client named. Only a key's requests have aliases. */
+  #aliasNow({ account }: Choice, tool: string, settings: Settings): string | null {
+    const { model } = this.#messages;
+    if (model === null || account !== "key") return null;
+    return settings.aliasesFor(tool)?.get(model) ?? null;
+  }
+
   /** The same for a message, whose upstream is chosen. */
-  #leadsTo(choice: Choice, { client, settings }: ClientRequest): boolean {
+  #leadsTo({ choice, alias }: Chosen, { client, settings }: ClientRequest): boolean {
+    // Another tool may send a message by now, with other aliases.
+    if (this.#messages.model !== null && alias !== this.#setupAlias) return false;
     if (settings === this.#checked) return true;
     if (findObstacle(choice, client.tool, settings) !== null) return false;
     if (describe(choice) !== describe(this.#pinned)) return false;

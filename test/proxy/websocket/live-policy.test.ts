@@ -94,6 +94,49 @@ test("an alias is put into the setup, and all else of it stays", async (t) => {
   assert.deepEqual([record?.model_requested, record?.alias], ["my-live", "gemini-3.8-live"]);
 });
 
+const ALIAS = { aliases: { "my-live": "gemini-3.8-live" } };
+const MY_SETUP = { setup: { model: "models/my-live" } };
+
+for (const [name, changed] of Object.entries({
+  "another alias": { aliases: { "my-live": "gemini-4-live" } },
+  "an alias of the tool": rulesForTools({ tools: { unknown: { aliases: { "my-live": "gemini-4-live" } } } }),
+  "no alias": {},
+})) {
+  test(`a WebSocket whose setup would now get ${name} closes, so that the tool sends its setup again`, async (t) => {
+    const { gate } = await startLiveGate(t, { config: ALIAS });
+    const client = await openLive(t, gate);
+    client.send(MY_SETUP);
+    await client.until(isSetUp);
+    reconfigure(gate, changed);
+    assert.equal((await client.closed).code, 1012);
+    const other = await openLive(t, gate);
+    reconfigure(gate, { ...ALIAS });
+    other.send(MY_SETUP);
+    await other.until(isSetUp);
+  });
+}
+
+test("a change of other aliases ends no WebSocket, and one within a turn ends it after the turn", async (t) => {
+  const { gate, upstream } = await startLiveGate(t, {
+    config: ALIAS,
+    onMessage: (socket) => sendBinary(socket, { serverContent: { modelTurn: { parts: [] } } }),
+  });
+  const client = await openLive(t, gate);
+  client.send(MY_SETUP);
+  await client.until(isSetUp);
+  reconfigure(gate, { aliases: { ...ALIAS.aliases, other: "gemini-4-live" } });
+  client.send(SAY);
+  await client.until(({ serverContent }) => serverContent?.modelTurn !== undefined);
+  reconfigure(gate, {});
+  const [socket] = upstream.sockets;
+  assert.ok(socket);
+  upstream.speak(socket);
+  await client.until(isTurnComplete);
+  assert.equal((await client.closed).code, 1012);
+  const [record] = await gate.ledger.first(1);
+  assert.deepEqual([record?.alias, record?.outcome], ["gemini-3.8-live", "completed"]);
+});
+
 test("an upstream with `models` serves those, and no other", async (t) => {
   const { gate, upstream } = await startLiveGate(t, { upstream: { models: ["gemini-3.8-*"] } });
   const served = await openLive(t, gate);
