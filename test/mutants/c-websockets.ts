@@ -10,6 +10,7 @@ const COMPRESSION = "test/proxy/websocket/compression.test.ts";
 const JUDGE = "src/proxy/websocket/judge.ts";
 const RELAY = "src/proxy/websocket/relay.ts";
 const LIVE = { row: "C12", test: "test/proxy/websocket/live-policy.test.ts" };
+const LIVE_TURNS = "src/proxy/websocket/live-turns.ts";
 const LIVE_MESSAGES = "src/proxy/websocket/live-messages.ts";
 const SETUP = "src/core/websocket/live-message.ts";
 
@@ -148,6 +149,13 @@ export const WEBSOCKETS: readonly Mutant[] = [
     file: TURNS,
     find: "this.#unasked = 0;\n    if (isSteer",
     replace: "if (isSteer",
+  },
+  {
+    ...LIVE,
+    without: "judging the turn that follows the one that was asked for",
+    file: LIVE_TURNS,
+    find: "this.#isJudged = !isCreate;",
+    replace: "this.#isJudged = isCreate || !isCreate;",
   },
   {
     ...LIVE,

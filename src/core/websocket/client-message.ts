@@ -25,6 +25,8 @@ export interface MessageFacts {
   setup: SetupModel | null;
   /** True if it belongs to a turn that has been judged: only pauses and tokens can still refuse it. */
   isJoined: boolean;
+  /** True if it has the results of tools, for which a turn waits. */
+  answersTools: boolean;
   /** `stream_id`: the lane in which it belongs. "" for the lane without a name. */
   lane: string;
   /** True if it asks for a response. */
@@ -67,6 +69,7 @@ export function readMessage(payload: readonly Buffer[]): MessageFacts {
     fault: null,
     setup: null,
     isJoined: false,
+    answersTools: false,
     lane: asText(fields["stream_id"]) ?? "",
     isCreate: type === CREATE,
     mayBegin: type === null || (type !== CREATE && !QUIET.has(type)),

@@ -7,6 +7,8 @@ const MODEL = "model";
 
 /** The member that ends what the user says, in `clientContent`. Clients in Python write both in snake case (google-genai 2.25.0). */
 const TURN_COMPLETE = "turncomplete";
+/** The member with the results of the tools that the model has called. */
+const TOOL_RESPONSE = "toolresponse";
 const FIRST_OF_FALSE = 0x66;
 const FIRST_OF_NULL = 0x6e;
 
@@ -30,6 +32,8 @@ interface LiveMessage {
   setup: SetupModel | null;
   /** True if some reader could find in it that it ends what the user says, and so asks for a turn of the model. */
   endsUserTurn: boolean;
+  /** True if some reader could find the results of tools in it. */
+  answersTools: boolean;
 }
 
 /**
@@ -40,7 +44,8 @@ export function readLiveMessage(payload: readonly Buffer[]): LiveMessage {
   const reader = new LiveMessageReader();
   for (const bytes of payload) reader.feed(bytes);
   const fault = reader.finish();
-  return { fault, setup: fault === null ? reader.setup : null, endsUserTurn: reader.endsUserTurn };
+  const { endsUserTurn, answersTools } = reader;
+  return { fault, setup: fault === null ? reader.setup : null, endsUserTurn, answersTools };
 }
 
 /** Returns a setup with another model in its place; null for a name that cannot stand there. */
@@ -64,6 +69,7 @@ class LiveMessageReader extends StrictJsonReader {
   #next: "setup" | "model" | "end of turn" | null = null;
   #setup: SetupModel | null = null;
   #endsUserTurn = false;
+  #answersTools = false;
 
   /** The model of the setup; null for another message. */
   get setup(): SetupModel | null {
@@ -72,6 +78,10 @@ class LiveMessageReader extends StrictJsonReader {
 
   get endsUserTurn(): boolean {
     return this.#endsUserTurn;
+  }
+
+  get answersTools(): boolean {
+    return this.#answersTools;
   }
 
   /** Ends the message. Returns what is wrong with it; null where nothing is. */
@@ -117,6 +127,7 @@ class LiveMessageReader extends StrictJsonReader {
     if (this.#isInSetup && this.#hasSetup) this.fail("the message has two setups");
     this.#hasSetup ||= this.#isInSetup;
     if (this.#isInSetup) this.#next = "setup";
+    this.#answersTools ||= raw !== null && readLoosely(raw) === TOOL_RESPONSE;
   }
 
   /** True for this name. Another spelling of it is a fault: some decoder could take it for the name. */

@@ -28,7 +28,7 @@ export class LiveMessages implements MessageReader {
 
   /** What is said while a turn runs belongs to it. What ends the user's turn asks for another one, and is judged. */
   read(payload: readonly Buffer[]): MessageFacts {
-    const { fault, setup, endsUserTurn } = readLiveMessage(payload);
+    const { fault, setup, endsUserTurn, answersTools } = readLiveMessage(payload);
     this.#contextTokens = this.#turns.contextTokens ?? this.#setupTokens;
     const { isOpen, isExpected } = this.#turns;
     const isAwaited = isOpen || isExpected;
@@ -42,6 +42,7 @@ export class LiveMessages implements MessageReader {
       fault: fault ?? findMisplaced(isFirst, setup),
       setup,
       isJoined: setup === null && isAwaited && !endsUserTurn,
+      answersTools,
       isCreate: endsUserTurn && !isOpen,
       mayBegin: setup === null && (endsUserTurn ? isOpen : !isAwaited),
     };

@@ -27,6 +27,8 @@ interface Turn {
   hasUsage: boolean;
   /** The model waits for the results of tools. */
   awaitsTools: boolean;
+  /** The model has called tools, and there was no output since: usage is that of the turn up to the call. */
+  hasCalled: boolean;
 }
 
 /**
@@ -41,7 +43,7 @@ export class LiveTurns implements TurnBook {
   #expected: RequestHold[] = [];
   /** A message may cause a turn that is not under way. */
   #isExpected = false;
-  /** A message has been judged since the latest turn began. */
+  /** A message has been judged since the latest turn began, and has none of its own. */
   #isJudged = false;
   #sent: SentMessage | null = null;
   #unasked = 0;
@@ -100,18 +102,20 @@ export class LiveTurns implements TurnBook {
     for (const hold of this.#expected.splice(0)) hold.release(null);
   }
 
-  remember({ mayBegin }: MessageFacts, sent: SentMessage): void {
+  remember({ mayBegin, isCreate }: MessageFacts, sent: SentMessage): void {
     this.#unasked = 0;
     this.#isExpected ||= mayBegin;
-    this.#isJudged = true;
+    // What asks for a turn was judged for that one, and not for the next.
+    this.#isJudged = !isCreate;
     this.#sent = sent;
   }
 
-  join(payload: readonly Buffer[]): void {
+  join({ answersTools }: MessageFacts, payload: readonly Buffer[]): void {
     this.#unasked = 0;
     const [turn] = this.#open;
     if (turn === undefined) return;
-    turn.awaitsTools = false;
+    // Sound goes on while the client's tools run.
+    if (answersTools) turn.awaitsTools = false;
     for (const bytes of payload) turn.exchange.sawRequestBytes(bytes);
   }
 
@@ -129,10 +133,11 @@ export class LiveTurns implements TurnBook {
     turn.meter.add(event);
     turn.hasUsage ||= hasUsage;
     turn.awaitsTools ||= isToolCall;
+    if (opensTurn) turn.hasCalled = isToolCall;
     if (copy !== null) turn.exchange.tap?.sawResponseBytes(Buffer.concat([copy, LINE_FEED]));
     if (event.isContent) turn.exchange.sawFirstContent();
-    // Usage that comes with a call of tools is that of the turn so far: what follows has its own.
-    const hasEnded = event.isTerminal || isLateUsage || (turn.awaitsTools && turn.hasUsage);
+    // Usage that comes with a call of tools, or after it, is that of the turn so far: what follows has its own.
+    const hasEnded = event.isTerminal || isLateUsage || (turn.hasCalled && turn.hasUsage);
     return hasEnded ? (done) => this.#end(turn, done) : null;
   }
 
@@ -157,6 +162,7 @@ export class LiveTurns implements TurnBook {
       hasEvents: false,
       hasUsage: false,
       awaitsTools: false,
+      hasCalled: false,
     };
     this.#open.push(turn);
     exchange.begin({ readSoFar: () => this.#readSoFar(turn, false), abort: () => this.#parts.abort() });

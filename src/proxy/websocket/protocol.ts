@@ -59,7 +59,7 @@ export interface TurnBook {
   /** A message has gone to the upstream: a response that none has asked for belongs to it. */
   remember(facts: MessageFacts, sent: SentMessage): void;
   /** A message has gone to the upstream that belongs to one that is under way. */
-  join(payload: readonly Buffer[]): void;
+  join(facts: MessageFacts, payload: readonly Buffer[]): void;
   /**
    * Takes an event in a message of so many bytes, with the message for those who copy it. Returns what records the response that it ends;
    * null if it ends none.

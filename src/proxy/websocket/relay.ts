@@ -175,7 +175,7 @@ export class Relay {
     if (this.#toClient.isUnreadable) this.abort();
     else if (verdict.kind === "reconnect") this.retire(1012, CHANGED);
     else if (verdict.kind === "pass") {
-      this.#turns.join(message.payload);
+      this.#turns.join(verdict.facts, message.payload);
       this.#toUpstream.write(this.#encode(message));
     } else if (verdict.kind === "refuse") {
       const { received, chosen, refusal, facts } = verdict;

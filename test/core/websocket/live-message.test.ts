@@ -59,7 +59,14 @@ for (const [text, endsUserTurn] of [
   ['{"toolResponse":{"functionResponses":[{"response":{"turnComplete":true}}]}}', false],
 ] as const)
   test(`${text} ${endsUserTurn ? "asks" : "does not ask"} for a turn`, () => {
-    assert.deepEqual(read(text), { fault: null, setup: null, endsUserTurn });
+    const answersTools = text.startsWith('{"toolResponse"');
+    assert.deepEqual(read(text), { fault: null, setup: null, endsUserTurn, answersTools });
+  });
+
+for (const name of ["toolResponse", "tool_response", String.raw`tool\u0052esponse`])
+  test(`${name} has the results of tools`, () => {
+    assert.equal(read(`{"${name}":{"functionResponses":[]}}`).answersTools, true);
+    assert.equal(read(`{"realtimeInput":{"${name}":{}}}`).answersTools, false);
   });
 
 test("a message reads the same, however it is cut", () => {

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { defaultConfig, type Config } from "../../../src/core/config/config.ts";
 import { prepareSettings } from "../../../src/core/decide/settings.ts";
 import type { Refusal } from "../../../src/core/refusals/refusal.ts";
+import { waitUntil } from "../../helpers/async/wait-until.ts";
 import { rulesForTools } from "../../helpers/config/rules-for-tools.ts";
 import { RecordingBudgets } from "../../helpers/gate/recording-budgets.ts";
 import type { TestGate } from "../../helpers/gate/gate.ts";
@@ -218,6 +219,41 @@ test("a turn that the service begins although the budget is spent is recorded, a
     records.map(({ tokens }) => ({ input: tokens?.input_total, output: tokens?.output })),
     upstream.turns,
   );
+});
+
+test("a refusal while the model waits for the results of tools ends the WebSocket at once, also after sound", async (t) => {
+  let refusal: Refusal | null = null;
+  const { upstream, client } = await openLiveThroughGate(t, {
+    pauses: { judge: () => refusal, namesTools: false },
+    onMessage(socket, { clientContent }) {
+      if (clientContent !== undefined) sendBinary(socket, { toolCall: { functionCalls: [] } });
+    },
+  });
+  client.send(SAY);
+  await client.until(({ toolCall }) => toolCall !== undefined);
+  client.send(SOUND);
+  await waitUntil("the sound has arrived", () => upstream.messages.length === 3 || null);
+  refusal = SPENT;
+  client.send(SOUND);
+  assert.equal((await client.closed).code, 1008);
+});
+
+test("a turn that the service begins after the first turn that was asked for is judged", async (t) => {
+  let refusal: Refusal | null = null;
+  const budgets = {
+    counting: null,
+    judge: () => refusal,
+    hold: () => ({ percent: null, reserved: null, release() {} }),
+  };
+  const { gate, upstream, client } = await openLiveThroughGate(t, { budgets, config: BUDGET });
+  client.send(SAY);
+  await client.until(isTurnComplete);
+  refusal = SPENT;
+  const [socket] = upstream.sockets;
+  assert.ok(socket);
+  upstream.speak(socket);
+  assert.equal((await client.closed).code, 1008);
+  assert.equal((await gate.ledger.first(2)).length, 2);
 });
 
 test("what a turn may spend includes the conversation so far", async (t) => {

@@ -147,24 +147,48 @@ test("sound has no record, and the turn that the service begins by itself has on
   assert.deepEqual(booked(gate.ledger.records), upstream.turns);
 });
 
+/** A call of a tool, its results, and usage that comes on its own. */
+const CALL = { toolCall: { functionCalls: [{ id: "1", name: "read", args: {} }] } };
+const RESULTS = { toolResponse: { functionResponses: [{ id: "1", name: "read", response: {} }] } };
+const CALL_USAGE = { usageMetadata: { promptTokenCount: 24, responseTokenCount: 5, totalTokenCount: 29 } };
+const isCall = ({ toolCall }: { toolCall?: object }) => toolCall !== undefined;
+
 test("a turn with a tool call is one record, unless usage comes with the call", async (t) => {
-  const call = { toolCall: { functionCalls: [{ id: "1", name: "read", args: {} }] } };
-  const usage = { promptTokenCount: 24, candidatesTokenCount: 5, totalTokenCount: 29 };
   const { gate, upstream, client } = await openLiveThroughGate(t, {
     onMessage(socket, { toolResponse }, books) {
       if (toolResponse !== undefined) books.speak(socket);
-      else sendBinary(socket, books.turns.length === 0 ? call : { ...call, usageMetadata: usage });
+      else sendBinary(socket, books.turns.length === 0 ? CALL : { ...CALL, ...CALL_USAGE });
     },
   });
-  for (const isExpected of [true, true]) {
+  for (let turn = 0; turn < 2; turn += 1) {
     client.send(SAY);
-    await client.until(({ toolCall }) => (toolCall !== undefined) === isExpected);
-    client.send({ toolResponse: { functionResponses: [{ id: "1", name: "read", response: {} }] } });
+    await client.until(isCall);
+    client.send(RESULTS);
     await client.until(isTurnComplete);
   }
   const records = await gate.ledger.first(3);
   assert.deepEqual(booked(records), [upstream.turns[0], { input: 24, output: 5 }, upstream.turns[1]]);
 });
+
+for (const [name, message] of Object.entries({ sound: SOUND, "the results of tools": RESULTS })) {
+  test(`usage of a call that comes after ${name} is that of the turn up to the call`, async (t) => {
+    const { gate, upstream, client } = await openLiveThroughGate(t, {
+      onMessage(socket, { clientContent }) {
+        sendBinary(socket, clientContent === undefined ? CALL_USAGE : CALL);
+      },
+    });
+    client.send(SAY);
+    await client.until(isCall);
+    client.send(message);
+    const [called] = await gate.ledger.first(1);
+    assert.deepEqual([called?.tokens?.input_total, called?.tokens?.output, called?.usage], [24, 5, "final"]);
+    const [socket] = upstream.sockets;
+    assert.ok(socket);
+    upstream.speak(socket);
+    await client.until(isTurnComplete);
+    assert.deepEqual(booked((await gate.ledger.first(2)).slice(1)), upstream.turns);
+  });
+}
 
 const hasContent = ({ serverContent }: { serverContent?: { modelTurn?: object } }) =>
   serverContent?.modelTurn !== undefined;
