@@ -60,6 +60,12 @@ export class Brakes {
     return null;
   }
 
+  /** As {@link Brakes.judge}, for a request that takes the place of one that runs. */
+  judgeNext({ brakes, body }: BrakedRequest): Refusal | null {
+    const others = brakes.map(({ scope, terms }) => ({ scope, terms: { ...terms, concurrent: null } }));
+    return this.judge({ brakes: others, body });
+  }
+
   /** Counts a request that goes. */
   count({ brakes, body }: BrakedRequest): void {
     const tick = this.#clock.monotonic();

@@ -86,12 +86,20 @@ export class Sender {
     return { exchange, attempts, refusal };
   }
 
-  /** Holds what an attempt may spend, and its place among those that run. Returns null where neither a budget nor a brake is for it. */
-  hold({ client }: ClientRequest, decision: Decision, choice: Choice): RequestHold | null {
+  /**
+   * Holds what an attempt may spend, and its place among those that run. Returns null where neither a budget nor a brake is for it.
+   * @param needsPlace false for one that has the place of a request that runs
+   */
+  hold(
+    { client }: ClientRequest,
+    decision: Decision,
+    choice: Choice,
+    needsPlace: boolean,
+  ): RequestHold | null {
     const { budgets, brakes } = this.#parts;
     const budgeted = budgetRequest(decision, choice, client);
     const held = budgeted === null ? null : budgets.hold(budgeted);
-    const braked = brakedRequest(decision);
+    const braked = needsPlace ? brakedRequest(decision) : null;
     return braked === null ? held : joinHolds(held, brakes.enter(braked.brakes));
   }
 
@@ -182,7 +190,7 @@ export class Sender {
       ? null
       : (judgeLimits(decision, choice, this.#parts) ??
         judgeBudgets(decision, choice, received.client, this.#parts));
-    const hold = refusal === null ? this.hold(received, decision, choice) : null;
+    const hold = refusal === null ? this.hold(received, decision, choice, true) : null;
     const exchange = new Exchange(received, decision, { choice, hold, after }, this.#parts.books);
     return { exchange, refusal };
   }

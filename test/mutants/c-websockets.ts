@@ -152,6 +152,13 @@ export const WEBSOCKETS: readonly Mutant[] = [
   },
   {
     ...LIVE,
+    without: "a place of its own for what asks for a turn on another WebSocket",
+    file: LIVE_MESSAGES,
+    find: "needsPlace: setup !== null || !hasPlace",
+    replace: "needsPlace: setup !== null && !hasPlace",
+  },
+  {
+    ...LIVE,
     without: "judging the turn that follows the one that was asked for",
     file: LIVE_TURNS,
     find: "this.#isJudged = !isCreate;",

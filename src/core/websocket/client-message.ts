@@ -33,6 +33,8 @@ export interface MessageFacts {
   isCreate: boolean;
   /** True if a response may begin after it that it does not ask for: a steer, and whatever is not known. */
   mayBegin: boolean;
+  /** True if a brake judges it by how many requests run at once. What follows a response that runs here has the place of that one. */
+  needsPlace: boolean;
   /** The response that it is about, in a message about one; null in any other. */
   follows: string | null;
   /** The response that it continues, if it asks for one; null without one. */
@@ -73,6 +75,7 @@ export function readMessage(payload: readonly Buffer[]): MessageFacts {
     lane: asText(fields["stream_id"]) ?? "",
     isCreate: type === CREATE,
     mayBegin: type === null || (type !== CREATE && !QUIET.has(type)),
+    needsPlace: type === null || !QUIET.has(type),
     continues: type === CREATE ? named : null,
     isSteer: type === STEER,
     follows: type !== null && FOLLOWING.has(type) ? named : null,

@@ -122,20 +122,21 @@ export class Judge {
   }
 
   /** Judges a turn that the service has begun by itself, as one for this message again. Returns the refusal; null for one that may go on. */
-  judgeSuccessor({ client }: ClientRequest, decision: Decision): Refusal | null {
+  judgeSuccessor({ client }: ClientRequest, decision: Decision, needsPlace: boolean): Refusal | null {
     const settings = this.#parts.settings();
     const { request, headers } = this.#handshake;
     const post = asPost(request, settings);
     if (post.kind === "refusal") return post.refusal;
-    const step = permit({ headers, client }, post, decision, null, settings, this.#parts.standing);
+    const step = permit({ headers, client }, post, decision, null, settings, this.#standing(needsPlace));
     return step.kind === "refuse" ? step.refusal : null;
   }
 
   #advance(asked: Asked, known: BodyFacts, done: (verdict: Verdict) => void): void {
     let body = known;
+    const standing = this.#standing(asked.facts.needsPlace);
     try {
       for (;;) {
-        const step = decide(asked.received, body, asked.received.settings, this.#parts.standing);
+        const step = decide(asked.received, body, asked.received.settings, standing);
         if (step.kind !== "need") {
           if (step.kind === "list") throw new Error("a message is no list");
           this.#conclude(asked, step, done);
@@ -151,6 +152,12 @@ export class Judge {
     } catch (error) {
       this.#refuse(asked, this.#parts.refuser.refusalOf(error), null, done);
     }
+  }
+
+  /** What stands, for a request that needs a place among those that run at once, or takes that of one. */
+  #standing(needsPlace: boolean): Standing {
+    const { standing, brakes } = this.#parts;
+    return needsPlace ? standing : { ...standing, brakes: { judge: (request) => brakes.judgeNext(request) } };
   }
 
   /** `chosen` is where the message was to go, if what is waited for fails; null where that is not decided yet. */

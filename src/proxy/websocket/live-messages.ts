@@ -5,15 +5,18 @@ import { readLiveMessage, type SetupModel } from "../../core/websocket/live-mess
 import type { LiveTurns } from "./live-turns.ts";
 import type { MessageReader } from "./protocol.ts";
 
+/** The turns as far as a message depends on them. */
+type AskedTurns = Pick<LiveTurns, "isOpen" | "isExpected" | "hasPlace" | "contextTokens" | "expectNone">;
+
 /** Reads the messages of the Live API. The first one names the model of all turns. */
 export class LiveMessages implements MessageReader {
-  readonly #turns: Pick<LiveTurns, "isOpen" | "isExpected" | "contextTokens">;
+  readonly #turns: AskedTurns;
   #setup: SetupModel | null = null;
   /** Of the setup, which is part of each turn. */
   #setupTokens = 0;
   #contextTokens = 0;
 
-  constructor(turns: Pick<LiveTurns, "isOpen" | "isExpected" | "contextTokens">) {
+  constructor(turns: AskedTurns) {
     this.#turns = turns;
   }
 
@@ -30,7 +33,9 @@ export class LiveMessages implements MessageReader {
   read(payload: readonly Buffer[]): MessageFacts {
     const { fault, setup, endsUserTurn, answersTools } = readLiveMessage(payload);
     this.#contextTokens = this.#turns.contextTokens ?? this.#setupTokens;
-    const { isOpen, isExpected } = this.#turns;
+    const { isOpen, isExpected, hasPlace } = this.#turns;
+    // It asks for the turn that what was said before could have caused: what is held for that must not count against it.
+    if (endsUserTurn && !isOpen) this.#turns.expectNone();
     const isAwaited = isOpen || isExpected;
     const isFirst = this.#setup === null;
     if (isFirst && setup !== null) {
@@ -44,6 +49,7 @@ export class LiveMessages implements MessageReader {
       isJoined: setup === null && isAwaited && !endsUserTurn,
       answersTools,
       isCreate: endsUserTurn && !isOpen,
+      needsPlace: setup !== null || !hasPlace,
       mayBegin: setup === null && (endsUserTurn ? isOpen : !isAwaited),
     };
   }

@@ -47,6 +47,8 @@ export class LiveTurns implements TurnBook {
   #isJudged = false;
   #sent: SentMessage | null = null;
   #unasked = 0;
+  /** Turns that have ended, and are not recorded yet. */
+  #ending = 0;
   #contextTokens: number | null = null;
 
   constructor(parts: TurnsParts) {
@@ -56,6 +58,11 @@ export class LiveTurns implements TurnBook {
   /** True while a turn is under way. */
   get isOpen(): boolean {
     return this.#open.length > 0;
+  }
+
+  /** True while a turn has a place among the requests that run at once: one that is under way, or whose record is being written. */
+  get hasPlace(): boolean {
+    return this.isOpen || this.#ending > 0;
   }
 
   /** True where a message that has been judged may cause a turn. */
@@ -176,7 +183,8 @@ export class LiveTurns implements TurnBook {
       return null;
     }
     this.#unasked += 1;
-    const turn = this.#add(this.#parts.openSuccessor(this.#sent, this.#isJudged));
+    const { hasPlace } = this;
+    const turn = this.#add(this.#parts.openSuccessor(this.#sent, this.#isJudged, !hasPlace));
     // By now it holds what it may spend itself.
     this.expectNone();
     this.#isJudged = false;
@@ -188,7 +196,11 @@ export class LiveTurns implements TurnBook {
     const read = this.#readSoFar(turn, true);
     const { tokens } = read.reading;
     if (tokens !== null) this.#contextTokens = (tokens.input_total ?? 0) + (tokens.output ?? 0);
-    turn.exchange.recordResponse(read, "upstream", onRecorded);
+    this.#ending += 1;
+    turn.exchange.recordResponse(read, "upstream", () => {
+      this.#ending -= 1;
+      onRecorded();
+    });
   }
 
   #readSoFar({ meter, bytes }: Turn, hasEnded: boolean): { reading: MeterReading; bytesOut: number } {

@@ -78,8 +78,9 @@ export interface TurnsParts {
   /**
    * Opens the exchange of a response that no message has asked for, as for this message again.
    * @param isJudged false where no message has been judged since the one before it began
+   * @param needsPlace as for a message
    */
-  openSuccessor(sent: SentMessage, isJudged: boolean): Exchange;
+  openSuccessor(sent: SentMessage, isJudged: boolean, needsPlace: boolean): Exchange;
   /** Ends the WebSocket from our side. */
   abort(): void;
 }

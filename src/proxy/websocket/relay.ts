@@ -86,7 +86,7 @@ export class Relay {
     this.#protocol = speak(open.choice.route, {
       secret,
       requestId,
-      openSuccessor: (sent, isJudged) => this.#openSuccessor(sent, isJudged),
+      openSuccessor: (sent, isJudged, needsPlace) => this.#openSuccessor(sent, isJudged, needsPlace),
       abort: () => this.abort(),
     });
     this.#turns = this.#protocol.turns;
@@ -200,7 +200,7 @@ export class Relay {
       this.#refuse(message, received, facts, unplaceable, sender.openRefused(received, decision));
       return;
     }
-    const hold = facts.mayBegin ? sender.hold(received, decision, decision.choice) : null;
+    const hold = facts.mayBegin ? sender.hold(received, decision, decision.choice, facts.needsPlace) : null;
     if ((facts.isCreate || hold !== null) && this.#turns.sizeWithExpected >= MOST_TURNS) {
       hold?.release(null);
       this.#refuse(
@@ -262,9 +262,9 @@ export class Relay {
   }
 
   /** Opens the exchange of a response that no message has asked for. If nothing more may be spent, it is the last. */
-  #openSuccessor({ received, decision }: SentMessage, isJudged: boolean): Exchange {
+  #openSuccessor({ received, decision }: SentMessage, isJudged: boolean, needsPlace: boolean): Exchange {
     const { books, sender, refuser } = this.#parts;
-    const refusal = isJudged ? null : this.#judge.judgeSuccessor(received, decision);
+    const refusal = isJudged ? null : this.#judge.judgeSuccessor(received, decision, needsPlace);
     if (refusal !== null) {
       const { form } = this.#protocol.renderRefusal(refusal, "", refuser.configOption);
       if (form.kind === "close") this.#retired ??= form;

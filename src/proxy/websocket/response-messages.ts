@@ -6,6 +6,7 @@ import {
   type MessageFacts,
 } from "../../core/websocket/client-message.ts";
 import type { MessageReader } from "./protocol.ts";
+import type { Turns } from "./turns.ts";
 
 /** The most ids of responses, each with its model, that a WebSocket remembers. */
 const MOST_MODELS = 1_000;
@@ -16,6 +17,11 @@ export class ResponseMessages implements MessageReader {
   readonly contextTokens = 0;
   /** By the ids of responses: the models that were requested. */
   readonly #models = new Map<string, string>();
+  readonly #turns: Pick<Turns, "isRunning">;
+
+  constructor(turns: Pick<Turns, "isRunning">) {
+    this.#turns = turns;
+  }
 
   /** Remembers which model a response has. */
   remember(id: string, model: string | null): void {
@@ -28,7 +34,11 @@ export class ResponseMessages implements MessageReader {
   }
 
   read(payload: readonly Buffer[]): MessageFacts {
-    return readMessage(payload);
+    const facts = readMessage(payload);
+    const { isSteer, follows } = facts;
+    // The service ends the response that is steered, and then begins its successor.
+    const replaces = isSteer && follows !== null && this.#turns.isRunning(follows);
+    return replaces ? { ...facts, needsPlace: false } : facts;
   }
 
   findUncertainty(payload: readonly Buffer[]): string | null {

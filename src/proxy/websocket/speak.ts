@@ -19,8 +19,8 @@ export function speak(route: Route, parts: TurnsParts): SocketProtocol {
       renderRefusal: renderClose,
     };
   }
-  const messages = new ResponseMessages();
   const turns = new Turns({ ...parts, onStart: (id, model) => messages.remember(id, model) });
+  const messages = new ResponseMessages(turns);
   return { turns, messages, events: new SocketEvents(), renderRefusal: renderEvent };
 }
 

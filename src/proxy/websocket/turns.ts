@@ -101,6 +101,11 @@ export class Turns implements TurnBook {
     return this.#byId.size > 0;
   }
 
+  /** True while the response with this id has events to come. */
+  isRunning(id: string): boolean {
+    return this.#byId.has(id);
+  }
+
   /** A message that asks for a response goes to the upstream. */
   begin(exchange: Exchange, facts: MessageFacts, model: string | null): void {
     const { lane } = facts;
@@ -257,7 +262,7 @@ export class Turns implements TurnBook {
     }
     this.#unasked += 1;
     const facts = { lane, isWarmup: false, continues: null };
-    const turn = this.#add(this.#parts.openSuccessor(sent, true), sent.decision.model, facts);
+    const turn = this.#add(this.#parts.openSuccessor(sent, true, false), sent.decision.model, facts);
     // By now it holds what it may spend itself.
     this.#expected.shift()?.release(null);
     return turn;

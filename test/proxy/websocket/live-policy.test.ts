@@ -18,6 +18,7 @@ import {
   SETUP,
   SOUND,
   startLiveGate,
+  type SeenLiveMessage,
 } from "../../helpers/gate/gate-with-live.ts";
 import { sendBinary } from "../../helpers/upstream/live-upstream.ts";
 
@@ -271,6 +272,68 @@ test("what a turn may spend includes the conversation so far", async (t) => {
   // The first turn read 100 tokens and wrote 20.
   assert.equal((second?.input ?? 0) - 120, (first?.input ?? 0) - (setup?.input ?? 0));
   assert.equal(budgets.held, 0);
+});
+
+const ONE_AT_ONCE = rulesForTools({
+  groups: { calm: { brake: { concurrent: 1 } } },
+  tools: { "*": { group: "calm" } },
+});
+const hasOutput = ({ serverContent }: SeenLiveMessage) => serverContent?.modelTurn !== undefined;
+
+test("what is held for a turn that sound may cause does not count against the message that asks for it", async (t) => {
+  let held = 0;
+  const budgets = {
+    counting: null,
+    judge: () => (held > 0 ? SPENT : null),
+    hold() {
+      held += 1;
+      let isHeld = true;
+      return {
+        percent: null,
+        reserved: null,
+        release() {
+          if (isHeld) held -= 1;
+          isHeld = false;
+        },
+      };
+    },
+  };
+  for (const options of [{ config: ONE_AT_ONCE }, { config: BUDGET, budgets }]) {
+    const { gate, client } = await openLiveThroughGate(t, options);
+    client.send(SOUND);
+    client.send(SAY);
+    await client.until(isTurnComplete);
+    assert.equal((await gate.ledger.only()).outcome, "completed");
+  }
+  assert.equal(held, 0);
+});
+
+test("a turn has the place of the one before it on its WebSocket, and another WebSocket needs one of its own", async (t) => {
+  const { gate, upstream, client } = await openLiveThroughGate(t, {
+    config: ONE_AT_ONCE,
+    onMessage: (socket) => sendBinary(socket, { serverContent: { modelTurn: { parts: [] } } }),
+  });
+  const other = await openLive(t, gate);
+  other.send(SETUP);
+  await other.until(isSetUp);
+  client.send(SAY);
+  await client.until(hasOutput);
+  client.send(SAY);
+  await client.until(hasOutput);
+  other.send(SAY);
+  const { code, reason } = await other.closed;
+  assert.equal(code, 1008);
+  assert.match(reason, /calm/);
+  const [socket] = upstream.sockets;
+  assert.ok(socket);
+  // Without a pause between them: the record of the first may not be written when the second begins.
+  upstream.speak(socket);
+  upstream.speak(socket);
+  upstream.speak(socket);
+  for (let turn = 0; turn < 3; turn += 1) await client.until(isTurnComplete);
+  client.send(SAY);
+  await client.until(hasOutput);
+  assert.equal((await gate.ledger.first(4)).filter(({ outcome }) => outcome === "completed").length, 3);
 });
 
 test("with several upstreams the one that has Google's API gets the Live API", async (t) => {

@@ -178,6 +178,36 @@ test(
   },
 );
 
+test("a message about a response that runs needs no place beside it, and another response does", async (t) => {
+  const { upstream, client } = await openThroughGate(t, {
+    config: rulesForTools({
+      groups: { calm: { brake: { concurrent: 1 } } },
+      tools: { "*": { group: "calm" } },
+    }),
+    onMessage: (socket, seen) => {
+      if (seen.type === "response.create") begin(socket, seen);
+    },
+  });
+  client.send(CREATE);
+  const { response } = await client.until(({ type }) => type === "response.in_progress");
+  for (const type of ["response.inject", "response.steer", "response.processed"])
+    client.send({ type, previous_response_id: response?.id });
+  client.send(CREATE);
+  client.send({ type: "response.steer", previous_response_id: "resp_of_another_socket" });
+  for (const refused of [await client.until(isTerminal), await client.until(isTerminal)])
+    assert.equal(refused.error?.code, "braked");
+  assert.deepEqual(
+    upstream.messages.map(({ type }) => type),
+    ["response.create", "response.inject", "response.steer", "response.processed"],
+  );
+  const [socket] = upstream.sockets;
+  assert.ok(socket);
+  complete(socket, {}, { id: response?.id ?? "" });
+  await client.until(isTerminal);
+  client.send(CREATE);
+  await client.until(({ type }) => type === "response.in_progress");
+});
+
 test("a token that is revoked while a WebSocket is open opens no response any more", async (t) => {
   const tokens = new MemoryTokens();
   const token = tokens.add("codex");
