@@ -125,8 +125,9 @@ export const WEBSOCKETS: readonly Mutant[] = [
     test: "test/proxy/websocket/policy.test.ts",
     without: "holding what may be spent after a message that asks for no response",
     file: "src/proxy/websocket/relay.ts",
-    find: "facts.mayBegin ? sender.hold(received, decision, decision.choice) : null",
-    replace: "facts.lane.length < 0 ? sender.hold(received, decision, decision.choice) : null",
+    find: "facts.mayBegin ? sender.hold(received, decision, decision.choice, facts.needsPlace) : null",
+    replace:
+      "facts.lane.length < 0 ? sender.hold(received, decision, decision.choice, facts.needsPlace) : null",
   },
   {
     row: "D2",
@@ -149,6 +150,13 @@ export const WEBSOCKETS: readonly Mutant[] = [
     file: TURNS,
     find: "this.#unasked = 0;\n    if (isSteer",
     replace: "if (isSteer",
+  },
+  {
+    ...LIVE,
+    without: "comparing a message together with its conversation",
+    file: JUDGE,
+    find: "if (this.#messages.continues) this.#conversation",
+    replace: "if (!this.#messages.continues) this.#conversation",
   },
   {
     ...LIVE,
@@ -210,7 +218,7 @@ export const WEBSOCKETS: readonly Mutant[] = [
     ...LIVE,
     without: "ending a WebSocket on which the service begins turns that may not be paid",
     file: RELAY,
-    find: "isJudged ? null : this.#judge.judgeSuccessor(received, decision)",
+    find: "isJudged ? null : this.#judge.judgeSuccessor(received, decision, needsPlace)",
     replace: "null",
   },
   {

@@ -7,9 +7,29 @@ const READ_BY_MODELS: ReadonlySet<string> = new Set([
   "input",
   "instructions",
   "previous_response_id",
+  "conversation",
+  "query",
+  "documents",
+  "requests",
+  "input_file_id",
+  // Google's API, in both spellings that it takes.
   "contents",
+  "content",
+  "instances",
+  "batch",
   "systemInstruction",
   "system_instruction",
+  "cachedContent",
+  "cached_content",
+  "previous_interaction_id",
+  // The messages of its Live API.
+  "setup",
+  "clientContent",
+  "client_content",
+  "realtimeInput",
+  "realtime_input",
+  "toolResponse",
+  "tool_response",
 ]);
 
 /** No name of those is longer. */

@@ -74,6 +74,8 @@ export class Judge {
   #checked: Settings;
   /** What stands in the setup in place of the model that the client named; null for that model. */
   #setupAlias: string | null = null;
+  /** What tells the conversation so far from others, where a message goes on with it and bodies are compared; null before. */
+  #conversation: string | null = null;
 
   /** Messages go to `pinned`, with this key. */
   constructor(
@@ -117,8 +119,10 @@ export class Judge {
   #judgeJoined(asked: Asked, done: (verdict: Verdict) => void): void {
     const { client, settings } = asked.received;
     const refusal = client.refusal ?? this.#parts.standing.pauses.judge(client.tool, settings.config);
-    if (refusal === null) done({ kind: "pass", facts: asked.facts });
-    else this.#refuse(asked, refusal, null, done);
+    if (refusal === null) {
+      if (this.#conversation !== null) this.#conversation = this.#fingerprint(asked.message);
+      done({ kind: "pass", facts: asked.facts });
+    } else this.#refuse(asked, refusal, null, done);
   }
 
   /** Judges a turn that the service has begun by itself, as one for this message again. Returns the refusal; null for one that may go on. */
@@ -201,12 +205,19 @@ export class Judge {
         const reader = body.reader ?? this.#messages.readModel(message.payload, facts, need.only);
         return { ...body, reader, size: { ...size, input: size.input + this.#messages.contextTokens } };
       }
-      case "fingerprint": {
-        const hash = this.#parts.brakes.startFingerprint(this.#pinned.route.path);
-        for (const bytes of message.payload) hash.feed(bytes);
-        return { ...body, fingerprint: hash.digest() };
-      }
+      case "fingerprint":
+        return { ...body, fingerprint: this.#fingerprint(message) };
     }
+  }
+
+  /** What tells a message from others, after the conversation so far. */
+  #fingerprint({ payload }: ClientMessage): string {
+    const { path } = this.#pinned.route;
+    const hash = this.#parts.brakes.startFingerprint(
+      this.#conversation === null ? path : `${path} ${this.#conversation}`,
+    );
+    for (const bytes of payload) hash.feed(bytes);
+    return hash.digest();
   }
 
   #conclude(
@@ -231,10 +242,14 @@ export class Judge {
       return;
     }
     const model = step.model ?? this.#messages.model;
+    const goOn = () => {
+      if (this.#messages.continues) this.#conversation = step.fingerprint ?? this.#conversation;
+      done(go);
+    };
     const go = { kind: "go", facts, received, decision: { ...step, model, choice: this.#pinned } } as const;
     // The login, or the tool's own key, is that of the handshake: none is read.
     if (this.#pinned.account !== "key") {
-      done(go);
+      goOn();
       return;
     }
     const { keyring } = this.#parts;
@@ -244,7 +259,8 @@ export class Judge {
       void this.#advanceLater(keyring.require(key), asked, NOTHING_READ, step, done);
       return;
     }
-    done(secret.isSameAs(this.#secret) ? go : { kind: "reconnect" });
+    if (secret.isSameAs(this.#secret)) goOn();
+    else done({ kind: "reconnect" });
   }
 
   #refuse(

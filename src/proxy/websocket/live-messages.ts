@@ -10,6 +10,7 @@ type AskedTurns = Pick<LiveTurns, "isOpen" | "isExpected" | "hasPlace" | "contex
 
 /** Reads the messages of the Live API. The first one names the model of all turns. */
 export class LiveMessages implements MessageReader {
+  readonly continues = true;
   readonly #turns: AskedTurns;
   #setup: SetupModel | null = null;
   /** Of the setup, which is part of each turn. */

@@ -25,6 +25,8 @@ export interface MessageReader {
   findUncertainty(payload: readonly Buffer[]): string | null;
   /** The model of messages that name none; null where each names its own. */
   readonly model: string | null;
+  /** True where a message goes on with those before it, and does not name them. */
+  readonly continues: boolean;
   /** What a response reads that the service keeps of the conversation, in tokens; 0 where a budget knows it otherwise. */
   readonly contextTokens: number;
 }

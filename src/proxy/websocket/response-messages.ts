@@ -14,6 +14,7 @@ const MOST_MODELS = 1_000;
 /** Reads the messages of the Responses API, each of which has its model, or is about a response that has one. */
 export class ResponseMessages implements MessageReader {
   readonly model = null;
+  readonly continues = false;
   readonly contextTokens = 0;
   /** By the ids of responses: the models that were requested. */
   readonly #models = new Map<string, string>();

@@ -38,6 +38,11 @@ test("another text, model, system prompt or chain is another question", () => {
     PLAIN.replace('"m"', '"n"'),
     PLAIN.replace("{", '{"system":"s",'),
     PLAIN.replace("{", '{"previous_response_id":"resp_1",'),
+    PLAIN.replace("{", '{"conversation":"conv_1",'),
+    PLAIN.replace("{", '{"query":"q",'),
+    PLAIN.replace("{", '{"instances":[{"prompt":"p"}],'),
+    PLAIN.replace("{", '{"cachedContent":"cachedContents/c",'),
+    PLAIN.replace("{", '{"clientContent":{"turns":[]},'),
     PLAIN.replace("fix it", String.raw`fix \"it\"`),
     PLAIN.replace("fix it", "fix ïit"),
   ].map((body) => JSON.stringify(canonical(body)));

@@ -274,6 +274,34 @@ test("what a turn may spend includes the conversation so far", async (t) => {
   assert.equal(budgets.held, 0);
 });
 
+const SAME_TWICE = rulesForTools({
+  groups: { calm: { brake: { same: { times: 2, minutes: 10 } } } },
+  tools: { "*": { group: "calm" } },
+});
+
+test("a message that repeats an earlier one of its conversation is another request", async (t) => {
+  const { gate, client } = await openLiveThroughGate(t, { config: SAME_TWICE });
+  for (let turn = 0; turn < 5; turn += 1) {
+    client.send(SOUND);
+    client.send(SAY);
+    await client.until(isTurnComplete);
+  }
+  assert.equal((await gate.ledger.first(5)).length, 5);
+});
+
+test("a conversation that begins as earlier ones did is the same request, unless something in it was other", async (t) => {
+  const { gate } = await startLiveGate(t, { config: SAME_TWICE });
+  const ask = async (...messages: object[]) => {
+    const client = await openLive(t, gate);
+    for (const message of [SETUP, ...messages]) client.send(message);
+    return Promise.race([client.until(isTurnComplete).then(() => 0), client.closed.then(({ code }) => code)]);
+  };
+  assert.deepEqual([await ask(SAY), await ask(SAY)], [0, 0]);
+  const other = { clientContent: { turns: [], turnComplete: true } };
+  assert.deepEqual([await ask(other), await ask(SOUND, SAY), await ask(SOUND, SOUND, SAY)], [0, 0, 0]);
+  assert.notEqual(await ask(SAY), 0);
+});
+
 const ONE_AT_ONCE = rulesForTools({
   groups: { calm: { brake: { concurrent: 1 } } },
   tools: { "*": { group: "calm" } },
