@@ -38,7 +38,6 @@ import { ClientIdentity, findTokenRule } from "./client/identity.ts";
 import { withSentKeys } from "./client/sent-keys.ts";
 import type { PlanAccounts } from "./plan-accounts.ts";
 import { Brakes } from "./brakes.ts";
-import { findCredential } from "./credential.ts";
 import type { Keyring } from "./keyring.ts";
 import { UpstreamPools } from "./upstream/pools.ts";
 import { ModelLists } from "./model-lists.ts";
@@ -296,7 +295,7 @@ export class Gate implements ConnectionHandler {
       const toSign = choice.account === "key" && isSigned(choice) ? choice : null;
       if (toSign !== null && mayContinue) res.writeContinue();
       const payload = toSign === null ? null : await readPayload(req, settings.limits, this.#buffer);
-      const held = findCredential(choice, headers, this.#parts.keyring);
+      const held = this.#parts.keyring.findCredential(choice, headers);
       const secret =
         held instanceof Promise
           ? await countReadAhead(req, decision.announcedBytes, this.#buffer, held)

@@ -1,4 +1,7 @@
+import type { Choice } from "../core/decide/choose-upstream.ts";
 import { KeyFailure } from "../core/failure.ts";
+import type { HeaderIndex } from "../core/http/header-index.ts";
+import { readOwnKey } from "../core/plans/own-keys.ts";
 import { noKey } from "../core/refusals/keys.ts";
 import { RefusalError } from "../core/refusals/refusal.ts";
 import { identifyKey, type KeyRef } from "../core/secrets/key-source.ts";
@@ -13,7 +16,7 @@ import {
   type Moment,
 } from "../core/secrets/key-life.ts";
 import { MachineTime } from "../core/secrets/machine-time.ts";
-import type { Secret } from "../core/secrets/secret.ts";
+import { Secret } from "../core/secrets/secret.ts";
 import type { KeyStore, Log, MachineClock } from "../ports.ts";
 import { forgetSigningKeys } from "./signing.ts";
 
@@ -122,6 +125,16 @@ export class Keyring {
     }
     entry.pending ??= this.#read(ref, entry);
     return entry.pending;
+  }
+
+  /**
+   * Returns what a request is sent with: the key, from memory or as a promise. Where the tool itself pays there is none to read, and it is
+   * the login or the key that the request has. Rejects as {@link Keyring.require} does.
+   */
+  findCredential(choice: Choice, headers: HeaderIndex): Secret | Promise<Secret> {
+    if (choice.account === "own") return new Secret(readOwnKey(headers, choice.route.api).key ?? "");
+    if (choice.plan !== null) return new Secret(choice.plan.findLogin(headers) ?? "");
+    return this.cached(choice.key) ?? this.require(choice.key);
   }
 
   /** As {@link Keyring.get}, for a request. Why there is none is logged. @throws RefusalError */

@@ -101,8 +101,8 @@ export const RESPONSES: readonly Mutant[] = [
     ...D2,
     without: "checking responses that only the end of the connection delimits",
     file: UPSTREAM_RESPONSE,
-    find: "const isReallyWhole = isWhole && !this.#isSilentlyTruncated(reading);",
-    replace: "const isReallyWhole = isWhole;",
+    find: "const isWhole = hasEnded && !this.#isSilentlyTruncated(reading);",
+    replace: "const isWhole = hasEnded;",
   },
   {
     ...D2,
@@ -178,9 +178,9 @@ export const RESPONSES: readonly Mutant[] = [
     ...D3,
     without: "showing the client that the connection broke",
     file: "src/proxy/exchange/round-trip.ts",
-    find: 'this.#end({ kind: "cut", by: "upstream", errorType: "upstream_broke" });',
+    find: 'this.#settle({ kind: "cut", by: "upstream", errorType: "upstream_broke" });',
     replace:
-      'this.#end({ kind: "refused", refusal: noUpstream(error, choice.upstream, process.platform), by: "upstream" });',
+      'this.#settle({ kind: "refused", refusal: noUpstream(error, choice.upstream, process.platform), by: "upstream" });',
   },
   {
     ...D3,

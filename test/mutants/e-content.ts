@@ -248,7 +248,7 @@ export const CONTENT: readonly Mutant[] = [
     ...E5,
     without: "recording an exchange without a response",
     file: "src/proxy/exchange/round-trip.ts",
-    find: "this.#exchange.recordCut(isWhole ? null : ending.errorType, by, () => this.#close(false));",
+    find: "this.#exchange.recordCut(errorType, by, () => this.#close(false));",
     replace: "this.#close(false);",
   },
   {
@@ -262,8 +262,8 @@ export const CONTENT: readonly Mutant[] = [
     ...E5,
     without: "recording the usage of a truncated response",
     file: ROUND_TRIP,
-    find: "if (this.#download === null)\n      this.#exchange.recordCut(",
-    replace: "if (!isWhole || this.#download === null)\n      this.#exchange.recordCut(",
+    find: "if (this.#download === null) {\n      const errorType",
+    replace: 'if (ending.kind === "cut" || this.#download === null) {\n      const errorType',
   },
   {
     ...E5,

@@ -19,10 +19,9 @@ export const DISK: readonly Mutant[] = [
   {
     ...E1,
     without: "writing the record before the end of the response",
-    file: "src/proxy/exchange/download.ts",
-    find: "this.#options.exchange.recordResponse(read, cutBy, () => onRecorded(isReallyWhole));",
-    replace:
-      "onRecorded(isReallyWhole);\n      this.#options.exchange.recordResponse(read, cutBy, () => {});",
+    file: "src/proxy/exchange/round-trip.ts",
+    find: "this.#exchange.recordResponse(ended, by, () => this.#close(ended.isWhole));",
+    replace: "(this.#close(ended.isWhole), this.#exchange.recordResponse(ended, by, () => {}));",
   },
   {
     ...E1,
@@ -72,9 +71,8 @@ export const DISK: readonly Mutant[] = [
     ...E1,
     without: "writing the record before the client's connection is reset",
     file: "src/proxy/exchange/round-trip.ts",
-    find: "this.#exchange.recordCut(isWhole ? null : ending.errorType, by, () => this.#close(false));",
-    replace:
-      "this.#exchange.recordCut(isWhole ? null : ending.errorType, (this.#close(false), by), () => {});",
+    find: "this.#exchange.recordCut(errorType, by, () => this.#close(false));",
+    replace: "this.#exchange.recordCut(errorType, (this.#close(false), by), () => {});",
   },
   {
     ...E1,

@@ -103,7 +103,7 @@ export const OWN_KEYS: readonly Mutant[] = [
   {
     ...C18,
     without: "searching errors for the key",
-    file: "src/proxy/credential.ts",
+    file: "src/proxy/keyring.ts",
     find: 'return new Secret(readOwnKey(headers, choice.route.api).key ?? "");',
     replace: 'return new Secret("");',
   },

@@ -96,7 +96,7 @@ export const PLANS: readonly Mutant[] = [
   {
     ...C15,
     without: "searching errors for the login",
-    file: "src/proxy/credential.ts",
+    file: "src/proxy/keyring.ts",
     find: 'if (choice.plan !== null) return new Secret(choice.plan.findLogin(headers) ?? "");',
     replace: 'if (choice.plan !== null) return new Secret("");',
   },

@@ -1,7 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { leadsOn } from "../../core/http/gemini/own-links.ts";
 import type { HeaderIndex } from "../../core/http/header-index.ts";
-import type { CutBy } from "../../core/ledger/record.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
 import type { MeterReading } from "../../core/usage/reading.ts";
 import { redactReading } from "../../core/usage/redact-reading.ts";
@@ -45,6 +44,12 @@ interface DownloadOptions {
   attempts: string | null;
   /** Called when the body has ended. The first call counts. */
   onEnd(): void;
+}
+
+/** How a response ended. */
+export interface EndedResponse extends ReadResponse {
+  /** True when the client gets all of it. */
+  isWhole: boolean;
 }
 
 /** An upstream's response with a valid head: read, written to the client, and metered from a copy. */
@@ -116,27 +121,25 @@ export class Download {
   }
 
   /**
-   * Closes the meter, and records the response. `isWhole`: the body ended and was not truncated. `cutBy` is for one that was cut.
-   * `hasClientLeft`: the client disconnected before that. Calls back once the record is written, with whether the response really is
-   * whole; see `Exchange.recordCut`. A decoder may have to finish first. Call it once.
+   * Reads no more, and returns how the response ended: at once, unless a decoder has to finish. `isWhole`: the body ended and was not
+   * truncated. `hasClientLeft`: the client disconnected before that. Call it once.
    */
-  record(
-    isWhole: boolean,
-    cutBy: CutBy,
-    hasClientLeft: boolean,
-    onRecorded: (isWhole: boolean) => void,
-  ): void {
+  finish(isWhole: boolean, hasClientLeft: boolean): EndedResponse | Promise<EndedResponse> {
     this.#isSettled = true;
     this.#countAhead(0);
     if (isWhole) this.#writer?.complete();
-    const onRead = (reading: MeterReading) => {
-      const isReallyWhole = isWhole && !this.#isSilentlyTruncated(reading);
-      // An error stays an error, whole or not. A response whose usage is final is complete, whatever the client got of it.
-      const isCut = isWhole && !isReallyWhole && reading.outcome === "completed" && reading.usage !== "final";
-      const read = this.#toRecord(isCut ? { ...reading, outcome: "cut" } : reading);
-      this.#options.exchange.recordResponse(read, cutBy, () => onRecorded(isReallyWhole));
-    };
-    this.#meter.finish(isWhole, onRead, hasClientLeft, isFramed(this.#incoming.head));
+    const reading = this.#meter.finish(isWhole, hasClientLeft, isFramed(this.#incoming.head));
+    return reading instanceof Promise
+      ? reading.then((read) => this.#conclude(read, isWhole))
+      : this.#conclude(reading, isWhole);
+  }
+
+  #conclude(reading: MeterReading, hasEnded: boolean): EndedResponse {
+    const isWhole = hasEnded && !this.#isSilentlyTruncated(reading);
+    // An error stays an error, whole or not. A response whose usage is final is complete, whatever the client got of it.
+    const isCut = hasEnded && !isWhole && reading.outcome === "completed" && reading.usage !== "final";
+    const read = this.#toRecord(isCut ? { ...reading, outcome: "cut" } : reading);
+    return { reading: read.reading, bytesOut: read.bytesOut, isWhole };
   }
 
   /** The ledger must not get a key that an upstream echoes, for instance in a model's name. */

@@ -20,7 +20,7 @@ import type { Exchange, ReadResponse } from "./exchange.ts";
 import { Offer } from "./offer.ts";
 import type { SharedBuffer } from "./shared-buffer.ts";
 import { Upload, type OutgoingBody } from "./upload.ts";
-import { Download } from "./download.ts";
+import { Download, type EndedResponse } from "./download.ts";
 
 /** What all round trips share. */
 export interface RoundTripServices {
@@ -52,13 +52,13 @@ export interface Outgoing {
 /** How a round trip ends. */
 type Ending =
   /** The response has arrived as a whole. */
-  | { kind: "whole" }
+  | { kind: "whole"; by: "upstream" }
   /** What has arrived of a response is all that the client gets. `errorType` is for the record of one that had not begun. */
   | { kind: "cut"; by: CutBy; errorType: string | null }
   /** Before the client has a head: with a response of our own. `by` names the side that ended it; null for a request that was rejected. */
   | { kind: "refused"; refusal: Refusal; by: CutBy | null };
 
-const WHOLE: Ending = { kind: "whole" };
+const WHOLE: Ending = { kind: "whole", by: "upstream" };
 
 /**
  * One request to an upstream and its response: byte for byte, unbuffered, with back-pressure both ways, metered from a copy.
@@ -106,7 +106,7 @@ export class RoundTrip {
       body: outgoing.body,
       deadline: this.#deadline,
       services,
-      onFailed: (refusal, by) => this.#end({ kind: "refused", refusal, by }),
+      onFailed: (refusal, by) => this.#settle({ kind: "refused", refusal, by }),
     });
     exchange.begin(this);
   }
@@ -168,7 +168,7 @@ export class RoundTrip {
       buffer: this.#services.buffer,
       res: this.#hasClient ? this.#exchange.received.res : null,
       attempts: offer?.describe(`status=${incoming.head.status}`) ?? null,
-      onEnd: () => this.#end(WHOLE),
+      onEnd: () => this.#settle(WHOLE),
     });
     if (!hasWaited) return;
     this.#download.read();
@@ -311,19 +311,19 @@ export class RoundTrip {
       return;
     }
     this.#offer?.failed();
-    this.#end({ kind: "cut", by: "upstream", errorType: "upstream_broke" });
+    this.#settle({ kind: "cut", by: "upstream", errorType: "upstream_broke" });
   }
 
   /** Fails because of the upstream, after it may have seen the request. */
   #failSent(refusal: Refusal, by: CutBy): void {
     this.#offer?.failed();
-    this.#end({ kind: "refused", refusal, by });
+    this.#settle({ kind: "refused", refusal, by });
   }
 
   /** Fails before anything was sent: the request may go to another upstream. */
   #failUnsent(refusal: Refusal): void {
     const offer = this.#offer;
-    const fail = () => this.#end({ kind: "refused", refusal, by: this.#isClientGone ? "client" : null });
+    const fail = () => this.#settle({ kind: "refused", refusal, by: this.#isClientGone ? "client" : null });
     offer?.failed();
     if (offer?.mayBeMade !== true || this.#isClientGone) {
       fail();
@@ -337,34 +337,38 @@ export class RoundTrip {
   // The end.
 
   #cut(by: CutBy): void {
-    this.#end({ kind: "cut", by, errorType: null });
+    this.#settle({ kind: "cut", by, errorType: null });
   }
 
-  /** Ends it: writes the record, and then lets the client see the end. The first call counts. */
-  #end(ending: Ending): void {
-    if (ending.kind === "refused") {
-      if (this.#download === null || !this.#exchange.received.res.headersSent) this.#refuse(ending);
-      else this.#cut(ending.by ?? "proxy");
-      return;
-    }
-    // What is held is held no longer: if that was a response, this is its end.
-    this.#release();
+  /**
+   * The one way out: it writes the record, and then lets the client see the end. The first call counts. What is held is held no longer:
+   * a response ends here, and in place of a refused one the client gets our own, unless it has a head already.
+   */
+  #settle(ending: Ending): void {
+    const hasHead = this.#download !== null && this.#exchange.received.res.headersSent;
+    const isRefused = ending.kind === "refused" && !hasHead;
+    if (!isRefused) this.#release();
     if (this.#hasEnded) return;
     this.#stop();
-    const isWhole = ending.kind === "whole";
-    const endedBy = isWhole ? "upstream" : ending.by;
+    if (isRefused) {
+      this.#refuse(ending);
+      return;
+    }
     // Whatever happens in the grace period, the client disconnected first.
-    const by = this.#isClientGone ? "client" : endedBy;
-    if (this.#download === null)
-      this.#exchange.recordCut(isWhole ? null : ending.errorType, by, () => this.#close(false));
-    else
-      this.#download.record(isWhole, by, this.#isClientGone, (isReallyWhole) => this.#close(isReallyWhole));
+    const by = this.#isClientGone ? "client" : (ending.by ?? "proxy");
+    if (this.#download === null) {
+      const errorType = ending.kind === "cut" ? ending.errorType : null;
+      this.#exchange.recordCut(errorType, by, () => this.#close(false));
+      return;
+    }
+    const record = (ended: EndedResponse) =>
+      this.#exchange.recordResponse(ended, by, () => this.#close(ended.isWhole));
+    const ended = this.#download.finish(ending.kind === "whole", this.#isClientGone);
+    if (ended instanceof Promise) void ended.then(record);
+    else record(ended);
   }
 
   #refuse({ refusal, by }: Extract<Ending, { kind: "refused" }>): void {
-    if (this.#hasEnded) return;
-    this.#held = null;
-    this.#stop();
     this.#sent.destroy();
     const attempts = this.#offer?.describe(`error=${refusal.code}`) ?? null;
     this.#services.refuser.refuseAttempt(this.#exchange, refusal, by, attempts, this.#hasClient);
@@ -372,6 +376,7 @@ export class RoundTrip {
 
   #stop(): void {
     this.#hasEnded = true;
+    this.#held = null;
     this.#exchange.received.req.socket.off("close", this.#onClientClose);
     this.#upload.stop();
     this.#deadline.stop();

@@ -9,7 +9,6 @@ import type { Secret } from "../../core/secrets/secret.ts";
 import { refuseHandshake } from "../../core/websocket/handshake.ts";
 import type { Connections } from "../client/connections.ts";
 import { takeSocket } from "../client/take-socket.ts";
-import { findCredential } from "../credential.ts";
 import { readRequestId } from "../exchange/download.ts";
 import type { UpstreamPools } from "../upstream/pools.ts";
 import type { Handshake } from "./judge.ts";
@@ -73,7 +72,7 @@ export class Sockets {
     this.#refuseUnavailable(choice);
     this.#opening += 1;
     try {
-      const secret = await findCredential(choice, headers, keyring);
+      const secret = await keyring.findCredential(choice, headers);
       if (req.socket.destroyed) return;
       const answer = await askForWebSocket({
         upstream: pools.of(choice, headers),

@@ -23,7 +23,7 @@ const ENCODINGS: [encoding: string, compress: (body: Buffer) => Buffer][] = [
   ["deflate", deflateSync],
 ];
 
-function meterCompressed(
+async function meterCompressed(
   setup: MeterSetup,
   encoding: string,
   pieces: Iterable<Buffer>,
@@ -32,7 +32,7 @@ function meterCompressed(
   const meter = createResponseMeter(setup, encoding);
   // The decoder keeps what it is given, so each piece is a copy.
   for (const piece of pieces) meter.feed(Buffer.from(piece));
-  return new Promise((resolve) => meter.finish(isWhole, resolve));
+  return meter.finish(isWhole);
 }
 
 for (const [encoding, compress] of ENCODINGS) {
