@@ -1,4 +1,5 @@
 import { KeyFailure, messageOf } from "../core/failure.ts";
+import { noSuchKey } from "../core/refusals/keys.ts";
 import type { KeyRef } from "../core/secrets/key-source.ts";
 import { parseApiKey } from "../core/secrets/api-key.ts";
 import type { Secret } from "../core/secrets/secret.ts";
@@ -13,7 +14,6 @@ import {
   failureOf,
   knownFailure,
   noDefaultCollection,
-  noSuchKey,
   invalidKey,
 } from "./keychain/failures.ts";
 export { withoutElsewhere } from "./keychain/failures.ts";

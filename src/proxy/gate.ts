@@ -28,7 +28,7 @@ import { MAX_HEADER_BYTES, type ConnectionHandler, type InvalidRequest } from ".
 import type { Peer } from "./client/peer.ts";
 import type { PeerGuard } from "./client/peer-guard.ts";
 import { readArrival, type Books, type ClientRequest, type Exchange } from "./exchange/exchange.ts";
-import { learn, NOTHING_READ, type ReadBody, type Sources } from "./exchange/learn.ts";
+import { learn, NOTHING_LEARNED, type ReadBody, type Sources } from "./exchange/learn.ts";
 import { guardModel } from "./exchange/model-guard.ts";
 import { RecordBatch } from "./exchange/record-batch.ts";
 import { RunningExchanges } from "./exchange/running-exchanges.ts";
@@ -267,7 +267,7 @@ export class Gate implements ConnectionHandler {
         expectsContinue,
         arrival: null,
       };
-      let body: ReadBody = NOTHING_READ;
+      let body: ReadBody = NOTHING_LEARNED;
       let decision = decide(received, body, settings, this.#standing);
       while (decision.kind === "need") {
         received.arrival ??= readArrival(this.#parts.clock);
@@ -291,7 +291,7 @@ export class Gate implements ConnectionHandler {
 
       // 6. Read the body, if it is to be signed. Get the key, or find the login that came with the request. After the last wait, see whether the client is still there; the round trip notices from then on.
       const { choice } = exchange;
-      const mayContinue = expectsContinue && body === NOTHING_READ;
+      const mayContinue = expectsContinue && body === NOTHING_LEARNED;
       const toSign = choice.account === "key" && isSigned(choice) ? choice : null;
       if (toSign !== null && mayContinue) res.writeContinue();
       const payload = toSign === null ? null : await readPayload(req, settings.limits, this.#buffer);

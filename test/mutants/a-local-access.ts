@@ -246,7 +246,7 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
   {
     ...A8,
     without: "refusing all while the tables cannot be read",
-    file: "src/adapters/peer/find-owners.ts",
+    file: "src/adapters/peer/find-socket-rows.ts",
     find: `return code !== "ENOENT" && code !== "EACCES";`,
     replace: "return code === undefined;",
   },

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { KeyFailure } from "../../core/failure.ts";
 import type { KeyFailureCode, KeyFix } from "../../core/failure.ts";
 import { formatConfigPath } from "../../core/config/problem.ts";
+import { withSetCommand } from "../../core/refusals/keys.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
 import { setDefaultCommand } from "./probe.ts";
 import type { KeyRef } from "../../core/secrets/key-source.ts";
@@ -186,20 +187,6 @@ export function noDefaultCollection(ref: KeyRef, others: readonly string[]): Key
   return new KeyFailure("unavailable", message, forUpstream(hint, ref));
 }
 
-/**
- * Returns the failure for a key that the keychain does not hold. keytar reports a locked item in the same way
- * (docs/platform.md section 1); with `mayBeLocked`, the Secret Service could not be asked first, and the message says so.
- */
-export function noSuchKey(ref: KeyRef, mayBeLocked: boolean): KeyFailure {
-  const message = `no key "${ref.name}" is stored for ${ref.origin}`;
-  if (!mayBeLocked) return new KeyFailure("missing", message, withSetCommand(ref, "store it"));
-  return new KeyFailure(
-    "missing",
-    `${message}, or the keychain is locked; without busctl the two cannot be told apart`,
-    withSetCommand(ref, "unlock the keychain; or store the key"),
-  );
-}
-
 /** Returns the failure for an item whose value cannot be a key; `problem` says why. */
 export function invalidKey(ref: KeyRef, problem: string): KeyFailure {
   const message = `the keychain's item "${ref.name}" for ${ref.origin} is not a valid key: ${problem}`;
@@ -213,9 +200,4 @@ export function childDied(how: string, ref: KeyRef): KeyFailure {
     `the keychain library crashed (${how}); nothing else is affected`,
     forUpstream(`try again, or ${ELSEWHERE}`, ref),
   );
-}
-
-function withSetCommand(ref: KeyRef, advice: string): KeyFix {
-  const command = `tollkeeper ${ref.setArguments}`;
-  return { hint: `${advice}: ${command}`, command };
 }

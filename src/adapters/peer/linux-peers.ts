@@ -1,9 +1,9 @@
 import type { ProcessSignature } from "../../core/identity/signatures.ts";
 import { GONE_UID, UNMAPPED_UID, type PeerInfo, type PeerOwner } from "../../ports.ts";
 import type { Endpoint } from "../socket-table.ts";
-import type { SocketOwner } from "./find-owners.ts";
+import type { SocketOwner } from "./find-socket-rows.ts";
 import { readBranch } from "./git-branch.ts";
-import { ProcessSearch } from "./process-search.ts";
+import { ProcessSearch } from "./find-process.ts";
 import { readWorkingDirectory } from "./process-files.ts";
 import { Projects } from "./projects.ts";
 import { SocketDiagnostics } from "./socket-diagnostics.ts";

@@ -1,6 +1,6 @@
 import { GONE_UID } from "../../ports.ts";
 import { isV6, NO_INODE, splitV4, type Endpoint } from "../socket-table.ts";
-import type { SocketOwner } from "./find-owners.ts";
+import type { SocketOwner } from "./find-socket-rows.ts";
 
 // The two messages of sock_diag(7) for one TCP socket: `struct nlmsghdr` of netlink(7) with `struct inet_diag_req_v2`, and with
 // `struct inet_diag_msg`. Numbers are in host order, which is little-endian on all supported systems; ports and addresses are not.

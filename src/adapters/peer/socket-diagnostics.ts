@@ -1,6 +1,6 @@
 import { readFileSync, readSync, writeSync } from "node:fs";
 import type { Endpoint } from "../socket-table.ts";
-import type { SocketOwner } from "./find-owners.ts";
+import type { SocketOwner } from "./find-socket-rows.ts";
 import { isAnswerTo, readOwner, writeQuery } from "./sock-diag-message.ts";
 
 /** Larger than any answer, which has 124 bytes with its attributes. */

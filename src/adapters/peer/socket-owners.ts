@@ -1,6 +1,6 @@
 import { GONE_UID } from "../../ports.ts";
 import { NO_INODE, SOCKET_TABLES, spellRows, type Endpoint } from "../socket-table.ts";
-import { findOwners, type SocketOwner } from "./find-owners.ts";
+import { findSocketRows, type SocketOwner } from "./find-socket-rows.ts";
 
 /** The kernel walks its tables while they change, so that one reading can miss a socket that was there all along. */
 const MAX_READINGS = 3;
@@ -76,7 +76,7 @@ export class SocketOwners {
         onRead: () => this.#wantArrived(i),
         onFound: (row: string, owner: SocketOwner) => this.#take(row, owner),
       };
-      if (await findOwners(path, this.#wanted, events)) hasTable = true;
+      if (await findSocketRows(path, this.#wanted, events)) hasTable = true;
     }
     return hasTable;
   }

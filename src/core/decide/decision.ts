@@ -56,6 +56,16 @@ export interface BodyFacts {
   fingerprint: string | null;
 }
 
+/** Before the decision has asked for anything. */
+export const NOTHING_READ: BodyFacts = {
+  refusal: null,
+  reader: null,
+  copy: null,
+  batch: null,
+  size: null,
+  fingerprint: null,
+};
+
 /** Which models a batch names, each with the index of the first request that does, and what it may spend, or what is wrong with it. */
 export interface BatchFacts {
   models: ReadonlyMap<string, number>;

@@ -59,34 +59,48 @@ export interface SocketEvent {
   textTokens: number;
 }
 
-/** Reads the events that a service sends on a WebSocket, one JSON object a message. */
-export interface EventReader {
+/** Reads the events that a service sends on a WebSocket, one JSON object a message. Keeps copies only, as a meter does. */
+export abstract class EventReader {
   /** True where events also come in binary messages. */
-  readonly readsBinary: boolean;
-  /** Takes the next bytes of a message. */
-  feed(bytes: Buffer): void;
-  /** Ends the message. Returns its event; null for a message that is none. */
-  end(): SocketEvent | null;
-}
-
-/** Reads the events of the Responses API in any chunking. Keeps copies only, as a meter does. */
-export class SocketEvents implements EventReader {
-  readonly readsBinary = false;
+  abstract readonly readsBinary: boolean;
   readonly #text = new StreamedText();
-  readonly #json = new JsonScanner(EVENT, this.#text);
+  readonly #json: JsonScanner;
   #textTokens = 0;
 
+  /** @param selection what is read of an event */
+  constructor(selection: Selection) {
+    this.#json = new JsonScanner(selection, this.#text);
+  }
+
+  /** Takes the next bytes of a message, in any chunking. */
   feed(bytes: Buffer): void {
     this.#json.feed(bytes);
   }
 
+  /** Ends the message. Returns its event; null for a message that is none. */
   end(): SocketEvent | null {
     const { fields, isComplete } = this.#json;
     this.#json.reset();
     const textTokens = this.#text.tokens - this.#textTokens;
     this.#textTokens += textTokens;
+    return isComplete ? this.read(fields, textTokens) : null;
+  }
+
+  /** Returns the event of a whole message; null for one that is none. `textTokens`: an estimate of the tokens of its text. */
+  protected abstract read(fields: JsonObject, textTokens: number): SocketEvent | null;
+}
+
+/** Reads the events of the Responses API. */
+export class SocketEvents extends EventReader {
+  readonly readsBinary = false;
+
+  constructor() {
+    super(EVENT);
+  }
+
+  protected override read(fields: JsonObject, textTokens: number): SocketEvent | null {
     const type = asText(fields["type"]);
-    if (!isComplete || type === null) return null;
+    if (type === null) return null;
     const response = asObject(fields["response"]);
     return {
       type,

@@ -1,4 +1,4 @@
-import type { BodyFacts, Need } from "../../core/decide/decision.ts";
+import { NOTHING_READ, type BodyFacts, type Need } from "../../core/decide/decision.ts";
 import { storedId } from "../../core/decide/choose-upstream.ts";
 import type { ModelReader } from "../../core/policy/model-reader.ts";
 import { announcedBytes, findDecodable } from "../../core/decide/readable-body.ts";
@@ -27,14 +27,7 @@ export interface ReadBody extends BodyFacts {
 const OF_BODY: ReadonlySet<Need["what"]> = new Set(["model", "copy", "batch", "fingerprint", "size"]);
 
 /** Before the decision has asked for anything. */
-export const NOTHING_READ: ReadBody = {
-  refusal: null,
-  reader: null,
-  copy: null,
-  batch: null,
-  fingerprint: null,
-  size: null,
-};
+export const NOTHING_LEARNED: ReadBody = { ...NOTHING_READ, reader: null };
 
 /** Finds out what the decision needs, as it asks. Resolves with what is known of the body then, or why it can be read no further. */
 export async function learn(
@@ -65,7 +58,7 @@ async function find(
   if (need.what === "creator" && request.kind !== "refusal")
     await wait(creators.look(storedId(request.match) ?? ""));
   if (!OF_BODY.has(need.what) || request.kind === "refusal") return body;
-  if (expectsContinue && body === NOTHING_READ) res.writeContinue();
+  if (expectsContinue && body === NOTHING_LEARNED) res.writeContinue();
   if (need.what === "model") return { ...body, reader: await peekModel(req, limits, buffer, need.only) };
   const encoding = findDecodable(headers);
   if (need.what === "copy" && encoding !== null)

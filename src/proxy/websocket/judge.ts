@@ -1,6 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { decide, permit } from "../../core/decide/decide.ts";
-import type { BodyFacts, Chosen, Decision, Need, Standing } from "../../core/decide/decision.ts";
+import {
+  NOTHING_READ,
+  type BodyFacts,
+  type Chosen,
+  type Decision,
+  type Need,
+  type Standing,
+} from "../../core/decide/decision.ts";
 import { asPost, decideHandshake, findObstacle, type AskedHandshake } from "../../core/decide/handshake.ts";
 import type { Choice } from "../../core/decide/choose-upstream.ts";
 import type { Settings } from "../../core/decide/settings.ts";
@@ -51,19 +58,12 @@ export type Verdict =
   /** The message has to go to another upstream than that of the WebSocket. */
   | { kind: "reconnect" };
 
-const NOTHING_READ: BodyFacts = {
-  refusal: null,
-  reader: null,
-  copy: null,
-  batch: null,
-  fingerprint: null,
-  size: null,
-};
-
 /** At these a client has no WebSocket to the upstream any more. Others are for each message. */
 const ENDING: ReadonlySet<RefusalCode> = new Set(["upgrade_not_supported", "plan_off"]);
 
-/** Judges the messages of one WebSocket, each as a request of its own, by the settings and by what stands at that moment. */
+/**
+ * Judges the messages of one WebSocket, each as a request of its own, by the settings and by what stands at that moment.
+ */
 export class Judge {
   readonly #handshake: Handshake;
   readonly #pinned: Choice;

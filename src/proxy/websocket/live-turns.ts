@@ -1,5 +1,6 @@
 import type { CutBy } from "../../core/ledger/record.ts";
-import { LiveTurnMeter, readLiveFacts } from "../../core/usage/gemini/live-events.ts";
+import { readLiveFacts } from "../../core/usage/gemini/live-events.ts";
+import { LiveTurnMeter } from "../../core/usage/gemini/live-turn-meter.ts";
 import { redactReading } from "../../core/usage/redact-reading.ts";
 import type { MeterReading } from "../../core/usage/reading.ts";
 import type { SocketEvent } from "../../core/usage/socket-events.ts";

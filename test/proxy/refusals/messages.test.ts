@@ -19,7 +19,7 @@ import type { KeySource } from "../../../src/core/secrets/key-source.ts";
 import * as accessRefusals from "../../../src/core/refusals/access.ts";
 import { onlyJson } from "../../../src/core/refusals/admission.ts";
 import { refuseToKeep } from "../../../src/core/refusals/keep.ts";
-import { noKey } from "../../../src/core/refusals/keys.ts";
+import { noKey, noSuchKey } from "../../../src/core/refusals/keys.ts";
 import { modelNotServed, unreadableModel } from "../../../src/core/refusals/models.ts";
 import * as ownKeyRefusals from "../../../src/core/refusals/own-keys.ts";
 import * as routeRefusals from "../../../src/core/refusals/routes.ts";
@@ -327,7 +327,6 @@ test("a keychain that fails names the command", () => {
     failureOf,
     knownFailure,
     noDefaultCollection,
-    noSuchKey,
     invalidKey,
     childDied,
     withoutElsewhere: _wording,
@@ -347,7 +346,7 @@ test("a keychain that fails names the command", () => {
 });
 
 test("a client reads all of a hint that a short text has room for, whatever the keychain says", () => {
-  const { failureOf, noSuchKey } = keychainFailures;
+  const { failureOf } = keychainFailures;
   assert.equal(noKey(noSuchKey(REF, false)).advice, undefined);
   assert.equal(noKey(noSuchKey(REF, true)).advice, "unlock the keychain");
   const { body } = renderRefusal(noKey(noSuchKey(REF, true)), "messages");
@@ -390,7 +389,7 @@ test("a key that is not stored names the whole command for its upstream", () => 
     resolveKeyRef(first, "codex"),
     resolveKeyRef(other, null),
     resolveKeyRef({ ...other, key: "team" }, "default"),
-  ].map((ref) => noKey(keychainFailures.noSuchKey(ref, false)).command);
+  ].map((ref) => noKey(noSuchKey(ref, false)).command);
   assert.deepEqual(commands, [
     "tollkeeper key set",
     "tollkeeper key set codex",

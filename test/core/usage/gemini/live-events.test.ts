@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { LiveEvents, LiveTurnMeter, readLiveFacts } from "../../../../src/core/usage/gemini/live-events.ts";
+import { LiveEvents, readLiveFacts } from "../../../../src/core/usage/gemini/live-events.ts";
+import { LiveTurnMeter } from "../../../../src/core/usage/gemini/live-turn-meter.ts";
 
 const TEXT = { serverContent: { modelTurn: { parts: [{ text: "One sentence of some words." }] } } };
 const END = { serverContent: { turnComplete: true } };

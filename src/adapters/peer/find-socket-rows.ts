@@ -50,7 +50,11 @@ const [COLON, NEWLINE] = [0x3a, 0x0a];
  * kernel walks the whole table again to say that there is none. Resolves to false when the table does not exist or is closed to this user.
  * After any other fault, such as too many open files, the table counts as empty: its sockets then have no owner, and are refused.
  */
-export async function findOwners(path: string, wanted: WantedRows, events: SearchEvents): Promise<boolean> {
+export async function findSocketRows(
+  path: string,
+  wanted: WantedRows,
+  events: SearchEvents,
+): Promise<boolean> {
   let fd: number | null = null;
   try {
     fd = openSync(path, "r");

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { findOwners, type SocketOwner } from "../../../src/adapters/peer/find-owners.ts";
+import { findSocketRows, type SocketOwner } from "../../../src/adapters/peer/find-socket-rows.ts";
 import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 
 const HEAD =
@@ -38,7 +38,7 @@ async function find(
       if (owner.inode !== 0) missing.delete(columns);
     },
   };
-  assert.equal(await findOwners(path, missing, events), true);
+  assert.equal(await findSocketRows(path, missing, events), true);
   return Object.fromEntries(owners);
 }
 
@@ -109,13 +109,16 @@ test("a row that is wanted once it was read is not found: it may be of an earlie
       wanted.delete(columns);
     },
   };
-  assert.equal(await findOwners(path, wanted, events), true);
+  assert.equal(await findSocketRows(path, wanted, events), true);
   assert.deepEqual(found, [OTHER]);
 });
 
 test("returns false for a table that does not exist", async () => {
   assert.equal(
-    await findOwners("/nonexistent/tcp", new Set([WANTED]), { onRead: assert.fail, onFound: assert.fail }),
+    await findSocketRows("/nonexistent/tcp", new Set([WANTED]), {
+      onRead: assert.fail,
+      onFound: assert.fail,
+    }),
     false,
   );
 });

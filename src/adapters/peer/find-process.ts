@@ -2,7 +2,7 @@ import { setImmediate, setTimeout } from "node:timers/promises";
 import type { ProcessSignature } from "../../core/identity/signatures.ts";
 import type { PeerProcess, ProcessQuery } from "../../ports.ts";
 import { socketLink } from "../socket-table.ts";
-import type { SocketOwner } from "./find-owners.ts";
+import type { SocketOwner } from "./find-socket-rows.ts";
 import { KnownProcesses } from "./known-processes.ts";
 import { moveToParents, searchAll, searchProcess, type HolderBySocket } from "./open-sockets.ts";
 import { SocketQuery } from "./socket-query.ts";
