@@ -27,13 +27,35 @@ export function fitColumns<C extends Pick<FixedColumn<never>, "width" | "order">
   width: number,
 ): C[] {
   let kept = [...columns];
-  const needed = () => kept.reduce((sum, column) => sum + column.width + GAP.length, -GAP.length);
+  const needed = () => kept.reduce((sum, column) => sum + spaceOf(column), -GAP.length);
   while (needed() > width) {
     const last = Math.max(...kept.map(({ order }) => order));
     if (last === 0) break;
     kept = kept.filter(({ order }) => order !== last);
   }
   return kept;
+}
+
+/** What a column takes with the gap before it: nothing if it has no width of its own. */
+function spaceOf({ width }: Pick<FixedColumn<never>, "width">): number {
+  return width === 0 ? 0 : width + GAP.length;
+}
+
+/**
+ * Narrows what columns may become to what these rows need, so that no empty space parts their texts. A column keeps its least width, since
+ * rows may follow that are longer.
+ */
+export function fitToRows<Row>(
+  columns: readonly FixedColumn<Row>[],
+  rows: readonly Row[],
+): FixedColumn<Row>[] {
+  if (rows.length === 0) return [...columns];
+  return columns.map((column) => {
+    const { most, width, head, text } = column;
+    if (most === undefined) return column;
+    const longest = Math.max(head.length, ...rows.map((row) => widthOf(text(row))));
+    return { ...column, most: Math.max(width, Math.min(most, longest)) };
+  });
 }
 
 /** What an explanation in the last column usually takes. */
@@ -47,7 +69,7 @@ export function fillColumns<Row>(columns: readonly FixedColumn<Row>[], width: nu
       ? Math.max(column.width, column.room ?? LAST)
       : column.width,
   );
-  let spare = width - needs.reduce((sum, need) => sum + need + GAP.length, -GAP.length);
+  let spare = width - needs.reduce((sum, need) => sum + spaceOf({ width: need }), -GAP.length);
   return kept.map((column) => {
     const more = Math.max(0, Math.min(spare, (column.most ?? column.width) - column.width));
     spare -= more;
@@ -60,9 +82,14 @@ export function headLine<Row>(columns: readonly FixedColumn<Row>[], width: numbe
   return layOut(columns, width, ({ head }) => head);
 }
 
-/** Returns the line of a row: no longer than `width`, without spaces at its end. */
+/**
+ * Returns the line of a row: no longer than `width`, without spaces at its end. A text of the last column to the left that has no room there
+ * begins where cells before it are empty, if it fits.
+ */
 export function rowLine<Row>(columns: readonly FixedColumn<Row>[], width: number, row: Row): string {
-  return layOut(columns, width, ({ text }) => text(row));
+  return hasRoomForLast(columns, width, row)
+    ? layOut(columns, width, ({ text }) => text(row))
+    : (fillEmptyCells(columns, width, row) ?? layOut(columns, width, ({ text }) => text(row)));
 }
 
 /**
@@ -70,13 +97,44 @@ export function rowLine<Row>(columns: readonly FixedColumn<Row>[], width: number
  * second column on.
  */
 export function rowLines<Row>(columns: readonly FixedColumn<Row>[], width: number, row: Row): string[] {
+  if (hasRoomForLast(columns, width, row)) return [rowLine(columns, width, row)];
+  const filled = fillEmptyCells(columns, width, row);
+  if (filled !== null) return [filled];
+  const last = columns.at(-1);
+  const indent = (columns[0]?.width ?? 0) + GAP.length;
+  const first = layOut(columns, width, (column) => (column === last ? "" : column.text(row)));
+  const text = last?.text(row) ?? "";
+  return [first, ...breakLine(text, width - indent).map((line) => " ".repeat(indent) + line)];
+}
+
+/** False where the text of a last column to the left is too long for what the others leave. */
+function hasRoomForLast<Row>(columns: readonly FixedColumn<Row>[], width: number, row: Row): boolean {
   const [last, ...others] = columns.toReversed();
   const text = last?.align === "left" ? last.text(row) : "";
   const used = others.reduce((sum, column) => sum + column.width + GAP.length, 0);
-  if (used + widthOf(text) <= width) return [rowLine(columns, width, row)];
-  const indent = (columns[0]?.width ?? 0) + GAP.length;
-  const first = layOut(columns, width, (column) => (column === last ? "" : column.text(row)));
-  return [first, ...breakLine(text, width - indent).map((line) => " ".repeat(indent) + line)];
+  return text === "" || used + widthOf(text) <= width;
+}
+
+/** Returns the line of a row with the text of its last column in place of cells that are empty; null where it does not fit into them. */
+function fillEmptyCells<Row>(columns: readonly FixedColumn<Row>[], width: number, row: Row): string | null {
+  const cells = columns.slice(0, -1);
+  const text = columns.at(-1)?.text(row) ?? "";
+  const isEmpty = cells.map((column) => column.text(row) === "");
+  for (const [from, column] of cells.entries()) {
+    if (isEmpty[from] !== true || isEmpty[from - 1] === true) continue;
+    const found = isEmpty.indexOf(false, from);
+    const to = found === -1 ? cells.length : found;
+    const run = cells.slice(from, to);
+    const room =
+      to === cells.length
+        ? width - cells.slice(0, from).reduce((sum, one) => sum + one.width + GAP.length, 0)
+        : run.reduce((sum, one) => sum + one.width + GAP.length, -GAP.length);
+    if (widthOf(text) > room) continue;
+    const said = { ...column, width: room, align: "left" as const, text: () => text };
+    const line = [...cells.slice(0, from), said, ...cells.slice(to)];
+    return layOut(line, width, (one) => one.text(row));
+  }
+  return null;
 }
 
 /** Breaks a text between words, and a word that is too long anywhere. */

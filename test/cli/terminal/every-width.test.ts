@@ -326,6 +326,11 @@ test("tail keeps the reason whole, and names where there is room", () => {
             const text = lines.join(" ").replaceAll(/ +/g, " ");
             const said = areReasonsAsked ? row.reason : row.ending;
             assert.ok(text.includes(said) || (row.isUsual && width < 100), lines.join("\n"));
+            // Its beginning can be typed, but where a day and a model leave no room.
+            assert.ok(
+              text.includes(` ${row.id} `) || (hasDays && !areReasonsAsked && width < 80),
+              lines.join("\n"),
+            );
           }
       const narrow = columnsOf({ hasDays: true, areReasonsAsked: false }, 60);
       assert.ok(fillColumns(narrow, 60).some(({ head }) => head === "model"));

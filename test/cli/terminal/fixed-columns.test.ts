@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fitColumns, rowLines, type FixedColumn } from "../../../src/cli/terminal/fixed-columns.ts";
+import {
+  fillColumns,
+  fitColumns,
+  fitToRows,
+  rowLine,
+  rowLines,
+  type FixedColumn,
+} from "../../../src/cli/terminal/fixed-columns.ts";
 
 interface Row {
   time: string;
@@ -28,6 +35,33 @@ test("a reason that does not fit is whole below the row", () => {
     "      429 budget spent,",
     "      refused",
   ]);
+});
+
+test("a reason begins where cells before it are empty, if it fits there", () => {
+  const row = { time: "9:14", tool: "", reason: "429 over" };
+  assert.deepEqual(rowLines(COLUMNS, 18, row), ["9:14  429 over"]);
+  assert.equal(rowLine(COLUMNS, 18, row), "9:14  429 over");
+  const last = { head: "took", width: 5, align: "right", order: 0, text: () => "2.0 s" } as const;
+  const [time, tool, reason] = COLUMNS as [FixedColumn<Row>, FixedColumn<Row>, FixedColumn<Row>];
+  const columns = [time, { ...tool, width: 12 }, last, reason];
+  assert.deepEqual(rowLines(columns, 28, row), ["9:14  429 over      2.0 s"]);
+  const long = { ...row, reason: "429 budget spent" };
+  assert.deepEqual(rowLines(columns, 28, long), ["9:14                2.0 s", "      429 budget spent"]);
+});
+
+test("columns become no wider than the rows that are printed need", () => {
+  const columns = COLUMNS.map((column) => (column.head === "tool" ? { ...column, most: 40 } : column));
+  const widthsFor = (...names: string[]) =>
+    fillColumns(
+      fitToRows(
+        columns,
+        names.map((name) => ({ time: "", tool: name, reason: "" })),
+      ),
+      200,
+    ).map(({ width }) => width);
+  assert.deepEqual(widthsFor("codex", "claude-code"), [4, 11, 6]);
+  assert.deepEqual(widthsFor("zed"), [4, 6, 6]);
+  assert.deepEqual(widthsFor(), [4, 40, 6]);
 });
 
 test("a word that is longer than the terminal is broken, and no line is too long", () => {

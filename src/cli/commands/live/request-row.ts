@@ -3,6 +3,7 @@ import { SANDBOX_UPSTREAM } from "../../../core/config/names.ts";
 import { tokensOfModel } from "../../../core/usage/batch/model-tokens.ts";
 import type { UsageRecord } from "../../../core/ledger/record.ts";
 import { describeOutcomeWord } from "../../../core/ledger/outcome-words.ts";
+import { classify, isRefused } from "../../../core/ledger/spend.ts";
 import { isRedirect } from "../../../core/upstream-health.ts";
 import { WARMUP, WEB_PAGE } from "../../../core/usage/reading.ts";
 import { isOwnUpstream, isPlanUpstream } from "../../../core/plans/names.ts";
@@ -22,6 +23,8 @@ export interface RequestRow {
   /** The local day and minute, such as `2026-11-24 09:14`. */
   day: string;
   time: string;
+  /** The beginning of the record's id, which `explain` takes; empty without a record. */
+  id: string;
   tool: string;
   /** What the agent of a session is for; empty where nothing says it, and only of a request that runs. */
   agent: string;
@@ -44,6 +47,7 @@ export interface RequestRow {
 
 const NOTHING: Omit<RequestRow, "day" | "time" | "tool" | "ending" | "reason" | "tone"> = {
   isUsual: false,
+  id: "",
   agent: "",
   model: "",
   input: "",
@@ -65,9 +69,15 @@ const right = (head: string, width: number, order: number, text: (row: RequestRo
 /** Stands in place of the time where requests are not all of today. */
 const DAY_COLUMN: FixedColumn<RequestRow> = left("day", 16, 0, ({ day }) => day);
 
+/** So much of a random id tells its record from others. */
+const ID_CHARACTERS = 8;
+
+const ID_COLUMN: FixedColumn<RequestRow> = left("id", ID_CHARACTERS, 2, ({ id }) => id);
+
 /** In the order shown. */
 const REQUEST_COLUMNS: readonly FixedColumn<RequestRow>[] = [
   left("time", 8, 2, ({ time }) => time),
+  ID_COLUMN,
   { ...left("tool", 14, 0, ({ tool }) => tool), most: 28 },
   { ...left("model", 22, 4, ({ model }) => model), most: 48, long: "middle" },
   right("tokens in", 9, 3, ({ input }) => input),
@@ -86,7 +96,7 @@ const DAYS_COLUMNS = [DAY_COLUMN, ...REQUEST_COLUMNS.slice(1)];
 const NARROW = 100;
 
 const NARROW_MODEL = {
-  ...left("model", 18, 1, ({ model }: RequestRow) => model),
+  ...left("model", 16, 1, ({ model }: RequestRow) => model),
   most: 48,
   long: "middle",
 } as const;
@@ -94,12 +104,13 @@ const NARROW_MODEL = {
 /** Where there is little room, the model is told before what goes without saying. What does not is below the row. */
 const NARROW_COLUMNS: readonly FixedColumn<RequestRow>[] = [
   left("time", 8, 2, ({ time }) => time),
-  { ...left("tool", 12, 0, ({ tool }) => tool), most: 28 },
+  ID_COLUMN,
+  { ...left("tool", 11, 0, ({ tool }) => tool), most: 28 },
   NARROW_MODEL,
   right("tokens in", 9, 3, ({ input }) => input),
   right("cached", 6, 6, ({ cached }) => cached),
   right("out", 8, 4, ({ output }) => output),
-  right("cost", 10, 0, ({ cost }) => cost),
+  right("cost", 9, 0, ({ cost }) => cost),
   right("took", 7, 5, ({ duration }) => duration),
   { ...left("", 0, 0, ({ ending, isUsual }) => (isUsual ? "" : ending)), room: 0 },
 ];
@@ -109,8 +120,9 @@ const NARROW_DAY = left("day", 12, 0, ({ day }: RequestRow) => shortDay(day));
 /** Of requests that failed or were refused, of which the reason is asked for: tokens and costs have none of these. */
 const REASON_COLUMNS: readonly FixedColumn<RequestRow>[] = [
   left("time", 8, 2, ({ time }) => time),
+  { ...ID_COLUMN, order: 1 },
   { ...left("tool", 12, 0, ({ tool }) => tool), most: 28 },
-  { ...NARROW_MODEL, width: 16, order: 3 },
+  { ...NARROW_MODEL, order: 3 },
   right("took", 7, 4, ({ duration }) => duration),
   { ...left("reason", 20, 0, ({ reason }) => reason), room: 26 },
 ];
@@ -123,8 +135,13 @@ interface ListedRequests {
   areReasonsAsked: boolean;
 }
 
-/** Returns the columns of a list in lines of `width` characters. */
-export function columnsOf(
+/** Returns the columns of a list in lines of `width` characters. What reads a pipe has whole ids in JSON. */
+export function columnsOf(listed: ListedRequests, width: number): readonly FixedColumn<RequestRow>[] {
+  const columns = terminalColumns(listed, width);
+  return width === Infinity ? columns.filter(({ head }) => head !== ID_COLUMN.head) : columns;
+}
+
+function terminalColumns(
   { hasDays, areReasonsAsked }: ListedRequests,
   width: number,
 ): readonly FixedColumn<RequestRow>[] {
@@ -160,11 +177,13 @@ export const RUNNING_COLUMNS: readonly FixedColumn<RequestRow>[] = [
 /** Describes a request that has ended and left a record. */
 export function describeRecord(record: UsageRecord, prices: PriceBook): RequestRow {
   const { ts, tool, model, model_requested: requested, ttft_ms: ttft, duration_ms: ms } = record;
-  const duration = formatSeconds(ms);
+  // A refusal of ours takes no time.
+  const duration = isRefused(record) && ms < 50 ? "" : formatSeconds(ms);
   const first = record.stream === true && ttft !== null ? formatSeconds(ttft) : "";
   return {
     day: dayOf(ts),
     time: timeOf(ts),
+    id: named(record.id).slice(0, ID_CHARACTERS),
     tool: named(tool),
     agent: "",
     model: named(model ?? requested ?? ""),
@@ -288,7 +307,8 @@ function formatAgeOfRun(ms: number): string {
 function describeEnding(record: UsageRecord): Pick<RequestRow, "ending" | "reason" | "isUsual"> {
   const { outcome, usage, method, route, status, error_type: type } = record;
   const what = method === "POST" && GENERATING.has(route) ? "" : ` ${method} ${named(route)}`;
-  const isUncounted = usage === "absent" && outcome !== "rejected" && !record.flags.includes(WEB_PAGE);
+  // A request that failed with a plain error has used nothing.
+  const isUncounted = usage === "absent" && classify(record) !== "failed" && outcome !== "rejected";
   const uncounted = isUncounted ? ", no usage reported" : "";
   const how = describeOutcome(record);
   const ending = `${status ?? ""} ${how}${what}${uncounted}`.trim();

@@ -28,7 +28,14 @@ import { documentMiss } from "../../prices/miss-document.ts";
 import { loadPrices } from "../../prices/load-prices.ts";
 import { explainAbsence } from "../../service/explain-absence.ts";
 import { EXIT, hasColours, note, print } from "../../terminal/console.ts";
-import { fillColumns, headLine, rowLine, rowLines, type FixedColumn } from "../../terminal/fixed-columns.ts";
+import {
+  fillColumns,
+  fitToRows,
+  headLine,
+  rowLine,
+  rowLines,
+  type FixedColumn,
+} from "../../terminal/fixed-columns.ts";
 import { Footer } from "../../terminal/footer.ts";
 import { inTone } from "../../terminal/styles.ts";
 import { nameLastSession } from "../../ledger/last-session.ts";
@@ -62,6 +69,8 @@ interface TailArguments extends RecordFilter, ZoneArguments {
 const USUAL_LINES = 10;
 /** In which `--dearest` looks. */
 const USUAL_PERIOD = "7d";
+/** Columns are fitted to so many rows at most. */
+const MOST_FITTED = 200;
 /** How often the running requests on the screen are renewed. */
 const RENEW_MS = 1_000;
 /** How many of them are shown at most. */
@@ -144,12 +153,14 @@ export const command: Command<TailArguments> = {
     process.stdout.once("error", () => process.exit());
     if (dearest && prices !== null && period !== undefined) {
       const records = recordsOfPeriod(directory, period);
-      for (const record of await dearestOf(records, given, prices)) printer.print(record);
+      printer.printPast(await dearestOf(records, given, prices));
       return;
     }
     const follower = new Follower(directory);
+    const shown: UsageRecord[] = [];
     for await (const record of past(given, directory, period))
-      if (follower.remember(record)) printer.print(record);
+      if (follower.remember(record)) shown.push(record);
+    printer.printPast(shown);
     if (entries === null) return;
     note("waiting for requests; stop with Ctrl-C");
     for (const capture of status?.captures ?? [])
@@ -233,6 +244,10 @@ class JsonPrinter {
     print(JSON.stringify(priced));
   }
 
+  printPast(records: readonly UsageRecord[]): void {
+    for (const record of records) this.print(record);
+  }
+
   begin(): Promise<void> {
     return Promise.resolve();
   }
@@ -267,6 +282,8 @@ class LinePrinter {
   readonly #footer = new Footer(process.stdout);
   readonly #outcome: NotCompleted | undefined;
   #hasDays: boolean;
+  /** As the columns are wide. */
+  #past: readonly RequestRow[] = [];
   #isFirst = true;
   #isHeadPrinted = false;
 
@@ -277,6 +294,12 @@ class LinePrinter {
     this.#hasDays = hasDays;
     this.#outcome = outcome;
     this.#isHeadPrinted = follows && !this.#isTerminal;
+  }
+
+  /** Prints requests of the past, to whose texts the columns are fitted. */
+  printPast(records: readonly UsageRecord[]): void {
+    this.#past = records.slice(-MOST_FITTED).map((record) => describeRecord(record, this.#prices));
+    for (const record of records) this.print(record);
   }
 
   print(entry: FeedEntry): void {
@@ -335,7 +358,7 @@ class LinePrinter {
   get #columns(): FixedColumn<RequestRow>[] {
     const areReasonsAsked = this.#isTerminal && (this.#outcome === "failed" || this.#outcome === "refused");
     const listed = { hasDays: this.#hasDays, areReasonsAsked };
-    return fillColumns(columnsOf(listed, this.#width), this.#width);
+    return fillColumns(fitToRows(columnsOf(listed, this.#width), this.#past), this.#width);
   }
 
   get #width(): number {
