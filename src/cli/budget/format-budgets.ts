@@ -23,6 +23,8 @@ export function describeLeft(status: BudgetStatus): string {
   return `${formatAmount(budget, amount)} ${word} ${toPrintable(describeBudget(budget))}`;
 }
 
+const ASSUMED = "assumed";
+
 const COLUMNS: readonly Column[] = [
   { head: "budget for", align: "left", long: "path" },
   { head: "limit", align: "left", long: "whole" },
@@ -31,7 +33,7 @@ const COLUMNS: readonly Column[] = [
   { head: "spent", align: "left", long: "whole" },
   { head: "amount", align: "right", order: 4 },
   { head: "left", align: "right", order: 1 },
-  { head: "assumed", align: "right", order: 5 },
+  { head: ASSUMED, align: "right", order: 5 },
   { head: "reserved", align: "right", order: 6 },
   { head: "per hour", align: "right", order: 7 },
   { head: "then", align: "left", long: "whole", order: 3 },
@@ -42,7 +44,18 @@ export function formatBudgets(budgets: readonly BudgetStatus[], now: number, vie
   const rows = budgets.map((budget) => toRow(budget, now));
   const isUseful = COLUMNS.map((_, at) => rows.some((row) => row[at] !== ""));
   const kept = <T>(cells: readonly T[]) => cells.filter((_, at) => isUseful[at]);
-  return layOutTable(kept(COLUMNS), rows.map(kept), view).text;
+  const { text, hidden } = layOutTable(kept(COLUMNS), rows.map(kept), view);
+  if (!hidden.includes(ASSUMED)) return text;
+  const below = budgets.map((budget) => assumedBelow(budget));
+  return layOutTable(kept(COLUMNS), rows.map(kept), view, below).text;
+}
+
+/** Says below the row of a budget that warns or refuses how much of its figure is only assumed. */
+function assumedBelow(status: BudgetStatus): Cell[] {
+  const tone = toneOfBudget(status);
+  if (tone === "plain" || parseAmount(status, status.assumed) === 0n) return [];
+  const amount = formatPart(toBudget(status), parseAmount(status, status.assumed));
+  return [{ text: `of it ${amount} assumed`, tone }];
 }
 
 /** Where in {@link COLUMNS} those of a report are, and when they give way: the bar stays longer than what happens next. */
@@ -62,7 +75,11 @@ const ROW_COLUMNS = IN_REPORT.flatMap(([at, order]) => {
 /** Returns a budget's row in a report: for whom it is, its limit, what is spent as a bar and in percent, and what happens next. */
 export function budgetRow(status: BudgetStatus, now: number): FactRow {
   const cells = toRow(status, now);
-  return { columns: ROW_COLUMNS, cells: IN_REPORT.map(([at]) => cells[at] ?? "") };
+  return {
+    columns: ROW_COLUMNS,
+    cells: IN_REPORT.map(([at]) => cells[at] ?? ""),
+    below: assumedBelow(status),
+  };
 }
 
 function toRow(status: BudgetStatus, now: number): Cell[] {

@@ -8,6 +8,8 @@ import { classify } from "./spend.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
+/** The parts of the hour in {@link Activity.history}. */
+const PARTS = 12;
 
 /** What a tool, or all of them, has done lately. Rates are those of the last minute. */
 export interface Activity {
@@ -31,6 +33,8 @@ export interface Activity {
   failed: number;
   /** Refused by tollkeeper, in the last hour. */
   refused: number;
+  /** Requests that ended in each five minutes of the last hour, the oldest first. */
+  history: number[];
 }
 
 /** A request that has ended, with what is needed of it. */
@@ -95,7 +99,11 @@ export class RecentActivity {
     };
     for (const { tool } of running) for (const activity of of(tool)) activity.running += 1;
     for (const ended of this.#ended)
-      for (const activity of of(ended.tool)) count(activity, ended, ended.endedAt > now - MINUTE_MS);
+      for (const activity of of(ended.tool)) {
+        count(activity, ended, ended.endedAt > now - MINUTE_MS);
+        const part = Math.min(PARTS - 1, Math.floor(((ended.endedAt - now + HOUR_MS) * PARTS) / HOUR_MS));
+        activity.history[part] = (activity.history[part] ?? 0) + 1;
+      }
     return { tools, all };
   }
 
@@ -127,6 +135,7 @@ function none(): Activity {
     output: 0,
     failed: 0,
     refused: 0,
+    history: Array.from({ length: PARTS }, () => 0),
   };
 }
 

@@ -196,7 +196,13 @@ test("usage: at each width a row is a line, and no word is broken", () => {
 test("budget and its lines in status", () => {
   fc.assert(
     fc.property(fc.array(budget, { minLength: 1, maxLength: 5 }), (budgets) => {
-      assertAtEachWidth((width) => formatBudgets(budgets, NOW, view(width)).split("\n"));
+      // What is assumed is a column where there is room, else a line below.
+      const isBelow = (line: string) => /^ *of it \S+ assumed$/.test(stripVTControlCharacters(line));
+      assertAtEachWidth((width) => {
+        const lines = formatBudgets(budgets, NOW, view(width)).split("\n");
+        assertFits(lines.filter(isBelow), width);
+        return lines.filter((line) => !isBelow(line));
+      });
       assertAtEachWidth((width) => layOutProse(describeAssumed(budgets), width).split("\n"));
       const facts = budgets.map((one): Fact => ["budget", "", "plain", budgetRow(one, NOW)]);
       for (const width of WIDTHS) assertFits(layOutFacts(facts, width, true), width);
@@ -219,6 +225,21 @@ test("at 60 columns a budget's tool is whole, and what is left stays longer than
   assert.match(formatBudgets([one], NOW, { width: 60, isColoured: false }), /^claude-code .* \$12\.50\b/m);
   const facts: Fact[] = [["budget", "", "plain", budgetRow({ ...one, percent: 120 }, NOW)]];
   assert.match(layOutFacts(facts, 60, false).join("\n"), /^budget +claude-code +\$25\.00 per month/);
+});
+
+test("how much of a budget's figure is assumed is in its row or below it, once it warns", () => {
+  const [sample = assert.fail()] = fc.sample(budget, { numRuns: 1, seed: 1 });
+  const one: BudgetStatus = { ...sample, limit: { usd: 25 }, amount: "25", spent: "30", assumed: "12.50" };
+  const shown = (percent: number, width: number) =>
+    formatBudgets([{ ...one, percent }], NOW, { width, isColoured: false });
+  for (const width of WIDTHS) {
+    const isColumn = /\bassumed\b.*\n/.test(shown(10, width));
+    assert.equal(shown(120, width).split("$12.50").length, 2, String(width));
+    assert.equal(shown(120, width).includes("\n  of it $12.50 assumed"), !isColumn, String(width));
+    assert.ok(isColumn || !shown(10, width).includes("$12.50"));
+  }
+  const facts: Fact[] = [["budget", "", "plain", budgetRow({ ...one, percent: 120 }, NOW)]];
+  assert.match(layOutFacts(facts, 60, false).join("\n"), /of it \$12\.50 assumed/);
 });
 
 test("limits and their lines in status", () => {

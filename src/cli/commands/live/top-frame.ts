@@ -47,7 +47,8 @@ interface TopView {
   isColoured: boolean;
 }
 
-type ToolRow = readonly [tool: string, activity: Activity, share: number];
+/** `most` is the largest count in the history of any tool. */
+type ToolRow = readonly [tool: string, activity: Activity, share: number, most: number];
 
 const right = (head: string, width: number, order: number, text: (activity: Activity) => string) =>
   ({ head, width, align: "right", order, text: ([, activity]: ToolRow) => text(activity) }) as const;
@@ -55,23 +56,46 @@ const right = (head: string, width: number, order: number, text: (activity: Acti
 const TOOL_COLUMNS: readonly FixedColumn<ToolRow>[] = [
   { head: "tool", width: 14, most: 32, align: "left", order: 0, text: ([tool]) => toPrintable(tool) },
   right("running", 8, 1, ({ running }) => (running === 0 ? "" : formatNumber(running))),
-  right("req/min", 7, 5, (activity) => rate(activity.requestsPerMinute)),
-  right("in/min", 9, 6, (activity) => rate(activity.inputPerMinute)),
-  right("out/s", 7, 6, (activity) => rate(activity.outputPerSecond)),
+  right("req/min", 7, 7, (activity) => rate(activity.requestsPerMinute)),
+  right("in/min", 9, 8, (activity) => rate(activity.inputPerMinute)),
+  right("out/s", 7, 8, (activity) => rate(activity.outputPerSecond)),
   right("requests/h", 11, 3, ({ requests }) => formatNumber(requests)),
   right("failed/h", 8, 2, ({ failed }) => (failed === 0 ? "" : formatNumber(failed))),
-  right("refused/h", 9, 4, ({ refused }) => (refused === 0 ? "" : formatNumber(refused))),
-  right("cached", 6, 7, ({ cacheRead, input }) => formatShare(cacheRead, input)),
+  right("refused/h", 9, 6, ({ refused }) => (refused === 0 ? "" : formatNumber(refused))),
+  right("cached", 6, 9, ({ cacheRead, input }) => formatShare(cacheRead, input)),
+  {
+    head: "last hour",
+    width: 12,
+    align: "left",
+    order: 5,
+    text: ([, { history }, , most]) => drawHistory(history, most),
+  },
   right("cost/h", 10, 0, describeSpent),
   {
     head: "share",
+    width: 5,
+    align: "right",
+    order: 4,
+    text: ([, , share]) => (share === 0 ? "" : `${share}%`),
+  },
+  {
+    head: "",
     width: 10,
     align: "left",
-    order: 8,
+    order: 10,
     room: 10,
     text: ([, , share]) => (share === 0 ? "" : drawPercent(share)),
   },
 ];
+
+const BARS = " ▁▂▃▄▅▆▇█";
+
+/** Draws counts as bars beside each other, of which the one of `most` is full. A count that is not 0 is always seen. */
+function drawHistory(counts: readonly number[], most: number): string {
+  return counts
+    .map((count) => BARS[Math.ceil((count * (BARS.length - 1)) / Math.max(1, most))] ?? "")
+    .join("");
+}
 
 /** The column that tools are sorted by. */
 const SORTED: Readonly<Record<Sorting, string>> = {
@@ -215,18 +239,19 @@ function describeAll({ all, runningTotal }: TopState, columns: number): string {
 
 function sortTools({ tools, all, sorting, filter }: TopState): ToolRow[] {
   const shareOf = ({ spent }: Activity) => (all.spent === 0n ? 0 : Number((spent * 100n) / all.spent));
+  const most = Math.max(0, ...[...tools.values()].flatMap(({ history }) => history));
   const rows = [...tools]
     .filter(([tool]) => tool.includes(filter))
-    .map(([tool, activity]): ToolRow => [tool, activity, shareOf(activity)]);
+    .map(([tool, activity]): ToolRow => [tool, activity, shareOf(activity), most]);
   const byName = (one: ToolRow, other: ToolRow) => (one[0] < other[0] ? -1 : 1);
-  const most = {
+  const order = {
     cost: ([, one]: ToolRow, [, other]: ToolRow) =>
       Number(other.spent > one.spent) - Number(other.spent < one.spent),
     running: ([, one]: ToolRow, [, other]: ToolRow) => other.running - one.running,
     requests: ([, one]: ToolRow, [, other]: ToolRow) => other.requests - one.requests,
     name: byName,
   }[sorting];
-  return rows.sort((one, other) => most(one, other) || byName(one, other));
+  return rows.sort((one, other) => order(one, other) || byName(one, other));
 }
 
 function more(hidden: number, noun: string): string {

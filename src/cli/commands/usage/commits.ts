@@ -111,11 +111,15 @@ function showTable(report: LedgerCommits, { period, calendar, isWide }: CommitVi
   const named = shownRows.map((row) => ({ ...row, names: namesOf(row, calendar) }));
   const all = { ...total, names: [] };
   const title = `Usage by commit of ${nameOfBranch(repository)} in ${displayPath(repository.root, home)}, ${period.title} (${calendar.zone})`;
-  const { text, hidden } = renderTable(["commit", "authored", "subject"], { rows: named, total: all }, view);
+  const { text, hidden, more } = renderTable(
+    ["commit", "authored", "subject"],
+    { rows: named, total: all },
+    view,
+  );
   printProse([title]);
   printStyled(`\n${text}\n`);
   const first = unreadable[0];
-  printStyled(explainTotal({ total: all, table: prices.table, by: null, hidden }, view));
+  printStyled(explainTotal({ total: all, table: prices.table, by: null, hidden, more }, view));
   const remarks = [
     hasFootnotes(view) ? null : describeUnpriced(total.cost),
     quiet === 0 ? null : `Not shown: ${pluralize(quiet, "commit")} of the period without recorded usage.`,

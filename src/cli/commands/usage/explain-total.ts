@@ -14,6 +14,8 @@ interface Explained {
   by: readonly string[] | null;
   /** The headings of the columns that gave way. */
   hidden: readonly string[];
+  /** How many columns `--wide` adds. */
+  more: number;
 }
 
 /** True where two lines explain a table: a person looks, and did not ask for everything. */
@@ -22,10 +24,10 @@ export function hasFootnotes({ isTerminal, isWide }: Pick<View, "isTerminal" | "
 }
 
 /** Returns what a table needs to be understood, by its total: two lines, or all of it in sentences. */
-export function explainTotal({ total, table, by, hidden }: Explained, view: View): string {
+export function explainTotal({ total, table, by, hidden, more }: Explained, view: View): string {
   if (hasFootnotes(view)) {
     const canSeeHow = by !== null && !by.includes("outcome");
-    const lines = footnotes({ total, table, canSeeHow, hidden }, view.width);
+    const lines = footnotes({ total, table, canSeeHow, more }, view.width);
     return lines.map((line) => inTone(line, "faint", view.isColoured)).join("\n");
   }
   const sentences = [...describeTotal(total, table, by), describeHidden(hidden)];

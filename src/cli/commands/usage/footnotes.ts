@@ -15,8 +15,8 @@ interface Explained {
   table: PriceTable;
   /** True where another grouping may be asked for. */
   canSeeHow: boolean;
-  /** The headings of the columns that gave way. */
-  hidden: readonly string[];
+  /** How many columns there are more. */
+  more: number;
 }
 
 const BETWEEN = " · ";
@@ -107,7 +107,7 @@ function describePrices({ cost: { amount, billed, own } }: ReportRow, { asOf }: 
 type Detail = "shares" | "how" | "counts";
 
 /** What was not completed, and that columns are hidden, come before what else there is to do. */
-function adviceOf({ total: { sums, cost }, canSeeHow, hidden }: Explained, detail: Detail): string[] {
+function adviceOf({ total: { sums, cost }, canSeeHow, more }: Explained, detail: Detail): string[] {
   const { failed, refused } = sums;
   const how = canSeeHow && detail !== "counts" ? ": --by outcome" : "";
   const dearest = cost.unpriced.toSorted((a, b) => b.requests - a.requests)[0]?.model ?? null;
@@ -120,7 +120,7 @@ function adviceOf({ total: { sums, cost }, canSeeHow, hidden }: Explained, detai
         ],
         detail === "shares" ? allRequestsOf(sums) : null,
       )}${how}`,
-    hidden.length > 0 && `${pluralize(hidden.length, "more column")}: --wide`,
+    more > 0 && `${pluralize(more, "more column")}: --wide`,
     dearest !== null && `no price: ${formatCommand(["tollkeeper", "prices", toPrintable(dearest)])}`,
   ].filter((part) => part !== false);
 }

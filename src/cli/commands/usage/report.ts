@@ -51,7 +51,7 @@ export function renderReport(report: LedgerReport, view: View, remarks: readonly
     const idle = idleHours(report, sums);
     return sums.rows.length > 0 ? renderTable(report.heads ?? by, sums, shown, { idle, headings }) : null;
   });
-  const hidden = (main ?? made)?.hidden ?? [];
+  const { hidden = [], more = 0 } = main ?? made ?? {};
   const prose = (paragraphs: readonly (string | null)[]) =>
     layOutProse(
       paragraphs.filter((one) => one !== null),
@@ -60,7 +60,7 @@ export function renderReport(report: LedgerReport, view: View, remarks: readonly
   const parts = [
     main && prose([`Usage ${scope}`]),
     main?.text,
-    main && explainTotal({ total, table: prices.table, by, hidden }, view),
+    main && explainTotal({ total, table: prices.table, by, hidden, more }, view),
     remarks.length > 0 && prose(remarks),
     made && prose([`Sandbox usage ${scope}. Its tokens are made up and cost nothing.`]),
     made?.text,

@@ -32,13 +32,18 @@ interface Arrangement {
   headings?: ReadonlyMap<number, ReportRow>;
 }
 
+/** A table, and how many columns it would have more with `--wide`. */
+interface RenderedUsage extends RenderedTable {
+  more: number;
+}
+
 /** Renders rows as a table with the total last. `by` are the headings of their names. */
 export function renderTable(
   by: readonly string[],
   { rows, total }: Sums,
   view: View,
   { idle = [], headings = new Map() }: Arrangement = {},
-): RenderedTable {
+): RenderedUsage {
   const shown = COLUMNS.filter((column) => isShown(column, by, total, view));
   const columns = [
     ...by.map((head) => ({ head, align: "left", ...shapeOf(head) }) as const),
@@ -48,7 +53,9 @@ export function renderTable(
     ),
   ];
   const cellsOf = (row: ReportRow) => shown.map((column) => column.cell(row, total));
-  return layOutTable(columns, cellsOfRows(), view);
+  const all = COLUMNS.filter((column) => isShown(column, by, total, { ...view, isWide: true }));
+  const table = layOutTable(columns, cellsOfRows(), view);
+  return { ...table, more: all.length - shown.length + table.hidden.length };
 
   // Row by row: a year has a hundred thousand.
   function* cellsOfRows(): Generator<Cell[]> {

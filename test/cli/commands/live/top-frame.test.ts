@@ -165,15 +165,24 @@ test("names cannot control the terminal", () => {
   }
 });
 
-test("the column that tools are sorted by is marked, and from 120 columns on each has its share of the cost", () => {
+test("the column that tools are sorted by is marked, and each has its share of the cost and its last hour", () => {
   const head = (sorting: TopState["sorting"], columns: number) =>
     renderTop(state({ sorting }), { columns, rows: 24, isColoured: false })[3] ?? "";
-  assert.match(head("cost", 80), /cost\/h↓$/);
+  assert.match(head("cost", 60), /cost\/h↓$/);
+  assert.match(head("cost", 80), /last hour +cost\/h↓ {2}share$/);
   assert.match(head("requests", 80), /requests\/h↓/);
   assert.match(head("name", 80), /^tool↓ /);
-  assert.match(head("cost", 120), /cost\/h↓ {2}share$/);
-  const [, , , , first = ""] = renderTop(state(), { columns: 120, rows: 24, isColoured: false });
-  assert.match(first, / █+░*$/);
+  const rowsAt = (columns: number, shown: TopState) =>
+    renderTop(shown, { columns, rows: 24, isColoured: false }).slice(4, 7);
+  assert.match(rowsAt(160, state())[0] ?? "", / {2}\d+% {2}█+░*$/);
+  const activity = new RecentActivity(PRICES);
+  const at = (minutes: number) => new Date(NOW - minutes * 60_000).toISOString();
+  for (let id = 1; id <= 8; id += 1) activity.add(record(id, "zed", { ts: at(58) }));
+  activity.add(record(9, "zed"));
+  activity.add(record(10, "codex", { ts: at(28) }));
+  const rows = rowsAt(80, state({ ...activity.summarise(NOW, []), sorting: "name" }));
+  assert.match(rows[0] ?? "", /^codex.* {10}▁ {5}/);
+  assert.match(rows[1] ?? "", /^zed .* █ {10}▁ /);
 });
 
 test("a name takes the room that is free before it is cut, and a long run has minutes", () => {

@@ -101,12 +101,14 @@ test("at a terminal there are two lines: facts, and what to type", () => {
     [facts, advice.replace(/no price: .* prices/, "no price: tollkeeper prices")],
     [
       `≥ means at least: 40 partial, 23 uncounted, 2 unpriced · estimate at list prices of ${priceTable.asOf}`,
-      "43 failed (3.3%): --by outcome · no price: tollkeeper prices nobody-knows",
+      "43 failed (3.3%): --by outcome · 10 more columns: --wide · no price: tollkeeper prices nobody-knows",
     ],
   );
-  assert.deepEqual(below(rendered(many(3))), [`estimate at list prices of ${priceTable.asOf}`]);
-  assert.deepEqual(below(rendered(many(2, FAILED))), ["2 failed (100%): --by outcome"]);
-  assert.deepEqual(below(rendered(many(2, FAILED), { by: ["outcome"] })), ["2 failed (100%)"]);
+  const others = (lines: readonly string[]) =>
+    lines.map((line) => line.replace(/(?:^| · )\d+ more columns: --wide$/, "")).filter((line) => line !== "");
+  assert.deepEqual(others(below(rendered(many(3)))), [`estimate at list prices of ${priceTable.asOf}`]);
+  assert.deepEqual(others(below(rendered(many(2, FAILED)))), ["2 failed (100%): --by outcome"]);
+  assert.deepEqual(others(below(rendered(many(2, FAILED), { by: ["outcome"] }))), ["2 failed (100%)"]);
 });
 
 test("at no width do these lines wrap, and what has no room is left out whole", () => {
@@ -227,6 +229,22 @@ test("of two groupings the first name and its sum head the rows that share it", 
   assert.match(first, /^\S+ +\$/);
   assert.equal(rows.filter((row) => row.startsWith(" ")).length, 2);
   assert.match(rendered(records, { by: ["tool", "model"], isTerminal: false }), /^(\S+) .*\n\1 /m);
+});
+
+test("as many columns are said to be missing as --wide adds", () => {
+  const heads = (text: string) =>
+    new Set(
+      text
+        .split("\n")
+        .filter((line) => /^tool {2}/.test(line))
+        .flatMap((line) => line.split(/ {2,}/)),
+    ).size;
+  const all = heads(rendered(MIXED, { width: 80, isWide: true }));
+  for (const width of [60, 80, 100, 120, 160, 200]) {
+    const report = rendered(MIXED, { width });
+    const said = Number(/(\d+) more columns?: --wide/.exec(report)?.[1]);
+    assert.equal(heads(report) + said, all, `${width}: ${report}`);
+  }
 });
 
 test("columns that gave way are said at any width, before what has no price", () => {

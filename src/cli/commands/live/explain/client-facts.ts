@@ -22,8 +22,10 @@ export function clientFacts(record: UsageRecord): Fact[] {
 
 function describeProcess({ pid, executable, parents }: NonNullable<UsageRecord["process"]>): string {
   const path = displayPath(executable, homeDirectory());
-  const starters = parents.length === 0 ? "" : `, started by ${parents.join(" < ")}`;
-  return `${path} (process ${pid})${starters}`;
+  // Shells that start shells say nothing more.
+  const starters = parents.filter((name, at) => name !== parents[at - 1]);
+  const started = starters.length === 0 ? "" : `, started by ${starters.join(" < ")}`;
+  return `${path} (process ${pid})${started}`;
 }
 
 function describeAgent({ agent, agent_parent: parent, agent_kind: kind }: UsageRecord): string {
