@@ -41,6 +41,14 @@ export const GEMINI: readonly Mutant[] = [
     replace: "(id === null && INDEXES.test(route))",
   },
   {
+    row: "E5",
+    test: "test/proxy/gemini.test.ts",
+    without: "counting a cached content that is stored for longer",
+    file: "src/core/ledger/spend.ts",
+    find: 'if (method === "PATCH") return true;',
+    replace: "",
+  },
+  {
     ...C3_GOOGLE,
     without: "refusing a PATCH with another body than JSON",
     file: "src/core/decide/resolve-route.ts",

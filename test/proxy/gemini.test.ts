@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import type { Config, Upstream } from "../../src/core/config/config.ts";
+import { classify } from "../../src/core/ledger/spend.ts";
 import { startGateWithUpstream } from "../helpers/gate/gate-with-upstream.ts";
 import { startGateWithUpstreams } from "../helpers/gate/gate-with-upstreams.ts";
 import { RecordingBudgets } from "../helpers/gate/recording-budgets.ts";
@@ -88,7 +89,7 @@ test("both forms of a stream pass byte for byte, and their records have the coun
   }
 });
 
-test("cached contents are created, listed, fetched and deleted; only the first can cost something", async (t) => {
+test("cached contents are created, listed, fetched and deleted; of these only the first can cost something", async (t) => {
   const { gate, upstream } = await start(t);
   const path = "/v1beta/cachedContents";
   await (await post(gate, path, { model: "models/gemini-2.5-flash", ...BODY })).text();
@@ -110,11 +111,18 @@ test("cached contents are created, listed, fetched and deleted; only the first c
   ]);
 });
 
-test("a cached content is changed by a PATCH, with JSON and no other body", async (t) => {
-  const { gate, upstream } = await start(t);
+test("a cached content is changed by a PATCH, with JSON and no other body: it is stored for longer, at an unknown cost", async (t) => {
+  const budgets = new RecordingBudgets();
+  const stored = { name: "cachedContents/abc-1", usageMetadata: { totalTokenCount: 4096 } };
+  const { gate, upstream } = await startGateWithUpstream(
+    t,
+    ({ url }, res) =>
+      url.includes("abc-1") ? sendJson(res, stored) : sendJson(res, { error: { code: 403 } }, 403),
+    { upstream: GOOGLE, budgets, config: rulesForTools({ budgets: [{ usd: 1, per: "day" }] }) },
+  );
   const path = "/v1beta/cachedContents/abc-1";
-  const patch = (type: string) =>
-    fetch(`${gate.url}${path}?updateMask=ttl`, {
+  const patch = (type: string, to = path) =>
+    fetch(`${gate.url}${to}?updateMask=ttl`, {
       method: "PATCH",
       body: '{"ttl":"600s"}',
       headers: { "content-type": type },
@@ -127,13 +135,16 @@ test("a cached content is changed by a PATCH, with JSON and no other body", asyn
   );
   const record = await gate.ledger.only();
   assert.deepEqual(
-    [record.method, record.route, record.usage, record.spend],
-    ["PATCH", "/v1beta/cachedContents/{id}", "none", "never"],
+    [record.method, record.route, record.usage, record.tokens, record.server_tools, classify(record)],
+    ["PATCH", "/v1beta/cachedContents/{id}", "absent", null, { cache_storage: 1 }, "request"],
   );
+  assert.equal(budgets.asked.length, 1);
+  assert.equal((await patch("application/json", "/v1beta/cachedContents/other")).status, 403);
+  assert.equal(gate.ledger.records.map(classify)[1], "failed");
   assert.equal((await patch("text/plain")).status, 415);
   const other = await fetch(`${gate.url}/v1beta/files/f-1`, { method: "PATCH", body: "{}" });
   assert.equal(other.status, 405);
-  assert.equal(upstream.seen.length, 1);
+  assert.equal(upstream.seen.length, 2);
 });
 
 test("the key is put into x-goog-api-key; the client's goes nowhere, in whatever form", async (t) => {

@@ -246,7 +246,7 @@ function googleRoutes(configured: RouteAuth | null): Route[] {
     return { ...common, method: "POST", path, dialect: "gemini", spend };
   });
   const stored = { ...common, dialect: "gemini", spend: "attach_by_response_id" } as const;
-  const interactions = `${GOOGLE_ROOT}interactions`;
+  const [interactions, cached] = [`${GOOGLE_ROOT}interactions`, `${GOOGLE_ROOT}cachedContents`];
   return [
     ...actions,
     ...claudeRoutes(configured),
@@ -260,12 +260,12 @@ function googleRoutes(configured: RouteAuth | null): Route[] {
     { ...free, method: "GET", path: GOOGLE_LIST },
     { ...free, method: "GET", path: VERTEX_LIST },
     { ...free, method: "GET", path: GOOGLE_MODEL },
-    // What is stored is paid by the hour, and what is written once.
-    { ...common, method: "POST", path: `${GOOGLE_ROOT}cachedContents`, dialect: "gemini", spend: "count" },
-    { ...free, method: "GET", path: `${GOOGLE_ROOT}cachedContents` },
-    { ...free, method: "GET", path: `${GOOGLE_ROOT}cachedContents/{id}` },
-    { ...free, method: "PATCH", path: `${GOOGLE_ROOT}cachedContents/{id}` },
-    { ...free, method: "DELETE", path: `${GOOGLE_ROOT}cachedContents/{id}` },
+    // What is written is paid once, and what is stored by the hour. A change can only store it for longer, or for less long.
+    { ...common, method: "POST", path: cached, dialect: "gemini", spend: "count" },
+    { ...common, method: "PATCH", path: `${cached}/{id}`, dialect: "gemini", spend: "count" },
+    { ...free, method: "GET", path: cached },
+    { ...free, method: "GET", path: `${cached}/{id}` },
+    { ...free, method: "DELETE", path: `${cached}/{id}` },
   ];
 }
 

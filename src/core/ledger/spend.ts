@@ -35,9 +35,10 @@ const INDEXES = /:(?:importFile|uploadToFileSearchStore)$/;
 
 /**
  * True for a POST to a collection, or to a model, which creates a response, and for one that has a file indexed. `GET /responses/{id}` and
- * `POST .../{id}/cancel` do not.
+ * `POST .../{id}/cancel` do not. A PATCH has a cached content stored for longer.
  */
 function isCreation({ method, route, response_id: id }: Spending): boolean {
+  if (method === "PATCH") return true;
   if (method !== "POST") return false;
   return !route.includes("{id}") || route.startsWith(OF_MODEL) || (id !== null && INDEXES.test(route));
 }
