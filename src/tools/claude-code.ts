@@ -36,7 +36,8 @@ export function claudeCodeLogs(host: HostInfo): string[] {
 /** In its settings they override the shell's. What each does was measured (docs/wire.md section 3). */
 function variablesFor(endpoint: LocalEndpoint): Variable[] {
   const { baseUrl, smallModel, isFirstParty, reach, account } = endpoint;
-  const { isAnthropic } = reach;
+  const { isAnthropic, bedrockRegion } = reach;
+  if (bedrockRegion !== null) return bedrockVariables(endpoint, bedrockRegion);
   return [
     { name: "ANTHROPIC_BASE_URL", value: baseUrl, purpose: PURPOSE.baseUrl },
     ...credentialFor(endpoint),
@@ -49,6 +50,29 @@ function variablesFor(endpoint: LocalEndpoint): Variable[] {
     ...(isFirstParty ? [FIRST_PARTY] : []),
   ];
 }
+
+/**
+ * https://code.claude.com/docs/en/amazon-bedrock and https://code.claude.com/docs/en/llm-gateway. Claude Code has its own small model there, and
+ * looks for no list of models.
+ */
+function bedrockVariables(endpoint: LocalEndpoint, region: string): Variable[] {
+  const { baseUrl, credential, isToken } = endpoint;
+  return [
+    { name: USE_BEDROCK, value: "1", purpose: "uses Amazon Bedrock, the only API that its upstreams serve" },
+    { name: BEDROCK_URL, value: baseUrl, purpose: PURPOSE.baseUrl },
+    { name: "AWS_REGION", value: region, purpose: "Claude Code needs one, and names models by it" },
+    // Without its own check, Claude Code sends no credential at all, and so no local token.
+    isToken
+      ? { name: "AWS_BEARER_TOKEN_BEDROCK", value: credential, purpose: credentialPurpose(endpoint) }
+      : {
+          name: "CLAUDE_CODE_SKIP_BEDROCK_AUTH",
+          value: "1",
+          purpose: "signs nothing: tollkeeper adds the key",
+        },
+  ];
+}
+
+const [USE_BEDROCK, BEDROCK_URL] = ["CLAUDE_CODE_USE_BEDROCK", "ANTHROPIC_BEDROCK_BASE_URL"];
 
 function credentialFor(endpoint: LocalEndpoint): Variable[] {
   const { credential, isToken, account } = endpoint;
@@ -130,17 +154,21 @@ function sources(host: ToolHost): SettingsSource[] {
 }
 
 function findConflicts(layers: readonly SettingsLayer[], endpoint: LocalEndpoint): Conflict[] {
+  const isBedrock = endpoint.reach.bedrockRegion !== null || usesBedrockHere(layers, endpoint);
+  const baseUrl = findSetting(layers, "env", isBedrock ? BEDROCK_URL : "ANTHROPIC_BASE_URL");
+  // The switch to a cloud comes before every credential, so the others are not sent.
+  const credentials = isBedrock ? [] : OTHER_CREDENTIALS[endpoint.account];
   return [
     ...findHiddenStatusLine(layers),
-    ...findOtherBaseUrl(findSetting(layers, "env", "ANTHROPIC_BASE_URL"), endpoint),
+    ...findOtherBaseUrl(baseUrl, endpoint),
     ...Object.entries(CLAUDE_CLOUDS).flatMap(([name, cloud]) => {
-      const found = findSetting(layers, "env", name);
+      const found = isBedrock && name === USE_BEDROCK ? null : findSetting(layers, "env", name);
       if (found === null || !/^(?:1|true|yes|on)$/i.test(String(found.value))) return [];
       const purpose = `Claude Code uses tollkeeper, not ${cloud}`;
       const remedies = [{ keyPath: ["env", name], value: "0", purpose }];
       return [elsewhere(found, `it makes Claude Code use ${cloud}`, { remedies })];
     }),
-    ...OTHER_CREDENTIALS[endpoint.account].flatMap((keyPath) => {
+    ...credentials.flatMap((keyPath) => {
       const found = findText(layers, ...keyPath);
       const reason = endpoint.account === "key" ? SECOND_CREDENTIAL : BEFORE_LOGIN;
       // Programs that Claude Code runs may need the shell's.
@@ -149,6 +177,12 @@ function findConflicts(layers: readonly SettingsLayer[], endpoint: LocalEndpoint
       return findOtherCredential(found, endpoint, reason, remedies);
     }),
   ];
+}
+
+/** True where the settings have it use Bedrock, at tollkeeper. */
+function usesBedrockHere(layers: readonly SettingsLayer[], endpoint: LocalEndpoint): boolean {
+  const found = findText(layers, "env", BEDROCK_URL);
+  return endpoint.account === "key" && found !== null && findOtherBaseUrl(found, endpoint).length === 0;
 }
 
 /** What it sends beside what `connect` writes for an account, or instead of its login. */
@@ -211,6 +245,7 @@ export const claudeCode: ConnectableTool = {
     status: { command: ["claude", "auth", "status"], says: /"storedClaudeAiLogin": *true/ },
   },
   hasFirstPartyMode: true,
+  speaksBedrock: true,
   statusLine: ["statusLine"],
   mcpServers: {
     // https://code.claude.com/docs/en/mcp, scope "user".

@@ -57,6 +57,8 @@ export interface Recipe {
   savedLogin?: SavedLogin;
   /** True for a tool that can be told to take any base URL for its vendor's own, and then leaves out nothing. */
   hasFirstPartyMode?: true;
+  /** True for a tool that can be told to use Amazon Bedrock at any base URL, and is where its upstreams serve only that. */
+  speaksBedrock?: true;
   plan(host: ToolHost, endpoint: LocalEndpoint, scope: Scope): SettingsPlan;
   /** null if the tool reads neither environment variables nor flags for this. */
   environment(host: ToolHost, endpoint: LocalEndpoint): Environment | null;

@@ -14,6 +14,14 @@ const COLLECTOR = "src/core/usage/bedrock/responses.ts";
 /** Rules on the model in the paths of Amazon Bedrock, and on what its responses count. */
 export const BEDROCK: readonly Mutant[] = [
   {
+    row: "connect",
+    test: "test/tools/claude-code.test.ts",
+    without: "knowing that Claude Code uses Bedrock at tollkeeper",
+    file: "src/tools/claude-code.ts",
+    find: "endpoint.reach.bedrockRegion !== null || usesBedrockHere(layers, endpoint)",
+    replace: "endpoint.reach.bedrockRegion !== null",
+  },
+  {
     row: "B8",
     test: "test/core/secrets/aws-keys.test.ts",
     without: "recognizing a secret access key that stands alone",

@@ -1,6 +1,8 @@
 // Anthropic's and AWS's SDKs for Amazon Bedrock, pointed at tollkeeper, before an upstream that responds as AWS's documents say. What the
 // ledger has is what the upstream's books have, and no login of theirs is anywhere.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import type { Tokens } from "../../src/core/usage/reading.ts";
 import { startDaemon } from "../helpers/daemon/daemon.ts";
@@ -10,6 +12,7 @@ import { billedAsBedrock } from "../helpers/upstream/bedrock-answers.ts";
 import { sendJson, startUpstream, type Script } from "../helpers/upstream/scripted-upstream.ts";
 import { findSignatureFault } from "../helpers/upstream/sigv4-verifier.ts";
 import { CLAUDE_CODE, installTool } from "../helpers/tools/real-tool.ts";
+import { expectSuccess, runTollkeeper } from "./connect-tool.ts";
 import { installLibrary } from "./libraries.ts";
 
 const SDKS = {
@@ -45,6 +48,10 @@ const SETTINGS = {
 };
 
 const ASKED = "/model/us.anthropic.claude-opus-5-5/invoke-with-response-stream";
+
+/** Settings as a user has them. */
+const OWN_SETTINGS =
+  '{\n  "env": { "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "AWS_REGION": "us-west-2" }\n}\n';
 
 /** Access keys that sign what tollkeeper sends. */
 const KEYS = {
@@ -159,3 +166,24 @@ for (const login of LOGINS) {
     assert.equal(new Set(asked).size, asked.length);
   });
 }
+
+test(`claude@${CLAUDE_CODE.version} is connected to Bedrock by its settings, answers, and is disconnected without a trace`, async (t) => {
+  const claude = await installTool(t, CLAUDE_CODE);
+  if (claude === null) return;
+  claude.configure(".claude/settings.json", OWN_SETTINGS);
+  const file = join(claude.home, ".claude", "settings.json");
+  const { script, books } = billedAsBedrock();
+  const { upstream, settings: bedrock } = await startBedrock(t, "signature", script);
+  const daemon = await startDaemon(t, { config: { upstreams: { bedrock } } });
+  await expectSuccess(runTollkeeper(t, daemon, claude, "connect", "claude-code", "--yes"));
+  assert.match((await claude.run("-p", "hello")).stdout, /Good morning/);
+  assert.deepEqual(
+    upstream.seen.map(({ url }) => url.replace(/^\/model\/eu\./, "/model/us.")),
+    [ASKED],
+  );
+  const [record] = await daemon.ledger();
+  assert.deepEqual([record?.tool, record?.tool_by], ["claude-code", "path"]);
+  assert.deepEqual(record?.tokens && countsOf(record.tokens), books[0]);
+  await expectSuccess(runTollkeeper(t, daemon, claude, "disconnect", "claude-code", "--yes"));
+  assert.equal(readFileSync(file, "utf8"), OWN_SETTINGS);
+});

@@ -9,6 +9,7 @@ import {
   plansFor,
   toolOfProcess,
   toolOfRequest,
+  TOKEN,
   writtenObject,
 } from "./tool-support.ts";
 
@@ -21,6 +22,7 @@ const ENV = {
 };
 
 const ANTHROPIC = { ...NO_REACH, isAnthropic: true };
+const SETTINGS = "~/.claude/settings.json";
 
 test("Claude Code is connected by variables in its user settings, or in the project's settings that are not committed", () => {
   assert.deepEqual(
@@ -74,6 +76,49 @@ test("Claude Code searches no tools and signs no prompt before a service that is
   });
 });
 
+const BEDROCK = { ...NO_REACH, bedrockRegion: "eu-west-1" };
+const BEDROCK_ENV = {
+  CLAUDE_CODE_USE_BEDROCK: "1",
+  ANTHROPIC_BEDROCK_BASE_URL: "http://127.0.0.1:8655/t/claude-code",
+  AWS_REGION: "eu-west-1",
+  CLAUDE_CODE_SKIP_BEDROCK_AUTH: "1",
+};
+
+test("Claude Code uses Amazon Bedrock where its upstreams serve only that: unsigned, or with the local token as its key", () => {
+  const asked = { model: null, reach: BEDROCK, smallModel: "claude-haiku-4-5" };
+  assert.deepEqual(environmentOf("claude-code", asked)?.variables, BEDROCK_ENV);
+  const { CLAUDE_CODE_SKIP_BEDROCK_AUTH: _, ...signed } = BEDROCK_ENV;
+  assert.deepEqual(environmentOf("claude-code", { ...asked, credential: TOKEN, isToken: true })?.variables, {
+    ...signed,
+    AWS_BEARER_TOKEN_BEDROCK: TOKEN,
+  });
+});
+
+test("with Bedrock, only another cloud or another address of Bedrock sends Claude Code's requests elsewhere", () => {
+  const ours = {
+    ...BEDROCK_ENV,
+    ANTHROPIC_API_KEY: "another",
+    ANTHROPIC_BASE_URL: "https://models.work.example",
+  };
+  const other = { env: { ANTHROPIC_BEDROCK_BASE_URL: "https://models.work.example" } };
+  const vertex = { env: { CLAUDE_CODE_USE_VERTEX: "1" } };
+  assert.deepEqual(conflictsOf("claude-code", { [SETTINGS]: { env: ours } }, { reach: BEDROCK }), {});
+  // As `connect --list` asks, which does not know the upstreams.
+  assert.deepEqual(conflictsOf("claude-code", { [SETTINGS]: { env: ours } }), {});
+  const project = "./.claude/settings.json";
+  assert.deepEqual(
+    conflictsOf("claude-code", { [SETTINGS]: { env: ours }, [project]: other }, { reach: BEDROCK }),
+    {
+      [`${project} (env.ANTHROPIC_BEDROCK_BASE_URL): it is another base URL`]: {},
+    },
+  );
+  assert.deepEqual(conflictsOf("claude-code", { [SETTINGS]: { env: ours }, [project]: vertex }), {
+    [`${project} (env.CLAUDE_CODE_USE_VERTEX): it makes Claude Code use Google Vertex AI`]: {
+      "env.CLAUDE_CODE_USE_VERTEX": "0",
+    },
+  });
+});
+
 test("Claude Code's settings are in CLAUDE_CONFIG_DIR, unless that is relative", () => {
   assert.equal(firstFile("claude-code", { CLAUDE_CONFIG_DIR: "/etc/c" }), "/etc/c/settings.json");
   assert.equal(firstFile("claude-code", { CLAUDE_CONFIG_DIR: "c" }), "~/.claude/settings.json");
@@ -98,7 +143,6 @@ for (const path of [
   test(`${path} is a process of Claude Code`, () => assert.equal(toolOfProcess(path), "claude-code"));
 }
 
-const SETTINGS = "~/.claude/settings.json";
 const HERE = { ANTHROPIC_BASE_URL: "http://127.0.0.1:8655/t/claude-code" };
 
 test("Claude Code's requests go elsewhere by a base URL of stronger settings: the project's, then the administrator's", () => {

@@ -2,7 +2,8 @@ import type { ConnectionId, PreparedChange } from "../../connect/connection.ts";
 import { prepareRemoval } from "../../connect/connection.ts";
 import { planMcpServer, type McpServerWish } from "../../connect/mcp-server.ts";
 import { planStatusLine } from "../../connect/status-line.ts";
-import { ALL_REACHES } from "../../core/policy/tool-reach.ts";
+import { checkRegion } from "../../core/config/aws-region.ts";
+import { ALL_REACHES, NO_REACH } from "../../core/policy/tool-reach.ts";
 import { findLocalTokens } from "../../core/secrets/local-token.ts";
 import { CONNECTABLE_TOOLS } from "../../tools/all.ts";
 import type { ConnectableTool, ToolHost } from "../../tools/tool.ts";
@@ -69,11 +70,13 @@ export function prepareManualRemoval(
   const id = { tool: tool.name, scope: "user", directory: null } as const;
   const words = texts.flatMap((text) => [...text.matchAll(/"([^"\n]+)"/g)].map(([, word = ""]) => word));
   const smallModels = words.filter((word) => tool.smallModels?.test(word));
+  const regions = tool.speaksBedrock === true ? words.filter((word) => checkRegion(word) === null) : [];
+  const reaches = [...ALL_REACHES, ...regions.map((bedrockRegion) => ({ ...NO_REACH, bedrockRegion }))];
   const modes = tool.hasFirstPartyMode === true ? [false, true] : [false];
   const written = { ...endpoint, credential, isToken: token !== undefined };
   const plans = tool.savedLogin === undefined ? [] : [toPlanEndpoint(written)];
   const variants = [
-    ...ALL_REACHES.flatMap((reach) => [
+    ...reaches.flatMap((reach) => [
       ...[null, ...smallModels].map((smallModel) => ({ ...written, reach, smallModel })),
       ...modes.map((isFirstParty) => ({ ...written, reach, isFirstParty })),
     ]),

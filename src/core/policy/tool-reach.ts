@@ -1,5 +1,5 @@
 import type { Config, Upstream } from "../config/config.ts";
-import { servesApi } from "../http/api.ts";
+import { servesApi, servesOnlyBedrock } from "../http/api.ts";
 import { aliasesOfTool } from "./aliases.ts";
 import { matchesModel } from "./model-pattern.ts";
 import { upstreamsForTool } from "./tool-access.ts";
@@ -12,18 +12,38 @@ export interface ToolReach {
   isOpenai: boolean;
   /** Each of its upstreams for the Responses API may speak WebSocket. */
   hasWebSocket: boolean;
+  /** The AWS region of its upstreams, where all of them serve only Amazon Bedrock; null elsewhere. */
+  bedrockRegion: string | null;
 }
 
 /** Of a tool whose upstreams are not known. */
-export const NO_REACH: ToolReach = { isAnthropic: false, isOpenai: false, hasWebSocket: false };
+export const NO_REACH: ToolReach = {
+  isAnthropic: false,
+  isOpenai: false,
+  hasWebSocket: false,
+  bedrockRegion: null,
+};
 
 /** Of a tool whose own plan pays: it goes to its vendor's own service, with what that has (docs/plans.md). */
-export const PLAN_REACH: ToolReach = { isAnthropic: true, isOpenai: true, hasWebSocket: true };
+export const PLAN_REACH: ToolReach = {
+  isAnthropic: true,
+  isOpenai: true,
+  hasWebSocket: true,
+  bedrockRegion: null,
+};
+
+/** For a host that names no region: the SDKs want one, and tollkeeper uses its own upstream whatever it is. */
+const ANY_REGION = "us-east-1";
 
 /** Each that changes what `connect` writes for a tool. */
-export const ALL_REACHES: readonly ToolReach[] = [true, false].flatMap((isOwn) =>
-  [true, false].map((hasWebSocket) => ({ isAnthropic: isOwn, isOpenai: isOwn, hasWebSocket })),
-);
+export const ALL_REACHES: readonly ToolReach[] = [
+  ...[true, false].flatMap((isOwn) =>
+    [true, false].map((hasWebSocket) => {
+      return { isAnthropic: isOwn, isOpenai: isOwn, hasWebSocket, bedrockRegion: null };
+    }),
+  ),
+  { ...NO_REACH, bedrockRegion: ANY_REGION },
+];
 
 const ANTHROPIC = "https://api.anthropic.com";
 
@@ -42,7 +62,14 @@ export function reachOfTool(config: Config, tool: string, model: string | null):
     isAnthropic: areAllAt(messages, ANTHROPIC),
     isOpenai: areAllAt(responses, "https://api.openai.com"),
     hasWebSocket: responses.length > 0 && responses.every(({ websocket }) => websocket === "auto"),
+    bedrockRegion: regionOfTool(config, tool),
   };
+}
+
+function regionOfTool(config: Config, tool: string): string | null {
+  const upstreams = upstreamsForTool(config, tool);
+  const [first] = upstreams;
+  return first !== undefined && upstreams.every(servesOnlyBedrock) ? (first.region ?? ANY_REGION) : null;
 }
 
 /**

@@ -18,6 +18,11 @@ export const CLAUDE_CLOUDS = {
  * bearer token to the key (`copilot help providers`).
  */
 const CONFLICTS: Readonly<Record<string, readonly string[]>> = {
+  ANTHROPIC_BEDROCK_BASE_URL: [
+    ...Object.keys(CLAUDE_CLOUDS),
+    "AWS_BEARER_TOKEN_BEDROCK",
+    "CLAUDE_CODE_SKIP_BEDROCK_AUTH",
+  ],
   ANTHROPIC_BASE_URL: ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", ...Object.keys(CLAUDE_CLOUDS)],
   COPILOT_PROVIDER_BASE_URL: ["COPILOT_PROVIDER_API_KEY", "COPILOT_PROVIDER_BEARER_TOKEN"],
   OPENAI_BASE_URL: ["OPENAI_API_BASE", "OPENAI_API_KEY"],
