@@ -20,7 +20,7 @@ import { hasColours, print, printJson, printStyled } from "../terminal/console.t
 import { noteProse } from "../terminal/prose.ts";
 import { OLD_DAYS, remarkOnAge } from "../prices/load-prices.ts";
 import { renderCsv } from "./usage/csv.ts";
-import { toDocument } from "./usage/document.ts";
+import { REPORT_FIELDS, toDocument } from "./usage/document.ts";
 import { hasFootnotes } from "./usage/explain-total.ts";
 import { remarksOn, renderOneLine, renderReport, type LedgerReport } from "./usage/report.ts";
 import { sessionOptions } from "./usage/session-options.ts";
@@ -31,6 +31,7 @@ interface UsageArguments extends PeriodArguments {
   config?: string | undefined;
   by?: Grouping[] | undefined;
   json?: boolean | undefined;
+  fields?: string[] | undefined;
   csv?: boolean | undefined;
   window?: string | undefined;
   wide?: boolean | undefined;
@@ -40,10 +41,12 @@ interface UsageArguments extends PeriodArguments {
   commits?: boolean | undefined;
 }
 
-/** A table with more groupings is too long to read. */
+/** A table with more groupings is too long to read. Programs may have more. */
 const MOST_GROUPINGS = 2;
+const MOST_IN_JSON = 4;
 const USUAL_GROUPING: Grouping[] = ["tool"];
 const TOO_MANY = '"--by" takes one or two different groupings, as in: --by tool,day';
+const TOO_MANY_IN_JSON = '"--by" takes at most four different groupings with --json';
 
 /** `tollkeeper usage`: sums up the ledger. Reads its files, so it works without a running daemon. */
 export const command: Command<UsageArguments> = {
@@ -77,6 +80,12 @@ export const command: Command<UsageArguments> = {
         describe: "Show what was spent for each commit of this branch of this repository",
       })
       .option("json", { type: "boolean", describe: "Print JSON" })
+      .option("fields", {
+        array: true,
+        choices: REPORT_FIELDS,
+        describe: "With --json, what rows and totals have besides their names, as in requests,cost_usd",
+        coerce: (given: string[]) => given.flatMap((one) => one.split(",")),
+      })
       .option("schema", { type: "boolean", describe: "Print the JSON Schema of what --json prints" })
       .option("csv", { type: "boolean", describe: "Print CSV" })
       .option("oneline", { type: "boolean", describe: "Print the total in one line" })
@@ -84,12 +93,15 @@ export const command: Command<UsageArguments> = {
       .conflicts("json", ["csv", "oneline", "wide"])
       .conflicts("csv", ["oneline", "wide"])
       .conflicts("oneline", "wide")
-      .conflicts("commits", ["by", "window", "oneline", "schema"])
-      .check(({ by = [], window }) =>
-        new Set(by).size === by.length && groupingsOf(by, window).length <= MOST_GROUPINGS ? true : TOO_MANY,
-      ),
+      .conflicts("commits", ["by", "window", "oneline", "schema", "fields"])
+      .implies("fields", "json")
+      .check(({ by = [], window, json }) => {
+        const most = json === true ? MOST_IN_JSON : MOST_GROUPINGS;
+        if (new Set(by).size === by.length && groupingsOf(by, window).length <= most) return true;
+        return json === true ? TOO_MANY_IN_JSON : TOO_MANY;
+      }),
   handler: async (given) => {
-    const { config, window, json, csv, wide, all, oneline, schema } = given;
+    const { config, window, json, fields, csv, wide, all, oneline, schema } = given;
     if (schema === true) {
       const { reportSchema } = await import("./usage/schema.ts");
       return print(JSON.stringify(reportSchema(), null, 2));
@@ -125,7 +137,7 @@ export const command: Command<UsageArguments> = {
     const report = sessions === null ? read : sessions.listSessions(read, all === true);
     if (windows?.length === 0)
       noteProse([(await import("./usage/read-windows.ts")).describeNoWindow(window ?? "")]);
-    if (json === true) printJson(toDocument(report));
+    if (json === true) printJson(toDocument(report, fields));
     else if (oneline === true) print(renderOneLine(report));
     else if (csv === true) showCsv(report);
     else if (!isEmpty(report)) await showTable(report, loaded, wide === true);

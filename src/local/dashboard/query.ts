@@ -11,7 +11,7 @@ const MOST_CHARACTERS = 1_024;
 
 /** The question behind `usage?by=tool,day&since=7d`; a text that says what is wrong with the parameters. */
 export function parseUsageQuery(query: URLSearchParams): LedgerQuery | string {
-  return toWords(["usage", "--json"], query, ["by", ...PERIOD, ...RECORD_FILTERS]);
+  return toWords(["usage", "--json"], query, ["by", "fields", ...PERIOD, ...RECORD_FILTERS]);
 }
 
 /** The question behind `records?lines=50`: the last records of the ledger, or the dearest, each with its cost. */

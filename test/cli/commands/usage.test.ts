@@ -467,6 +467,35 @@ test("usage --schema describes the document of --json", async (t) => {
   assert.deepEqual(violations(schema, { ...document, rows: [{}] }).length > 10, true);
 });
 
+test("usage --json --fields has of rows and totals only the fields that are named, whose values are those of the whole document", async (t) => {
+  const records = [
+    now({ tool: "codex", project: "/src/shop", branch: "main", session: "one" }),
+    now({ tool: "codex", project: "/src/shop", branch: "next", session: "one", ttft_ms: null }),
+    now({ upstream: "sandbox", tokens: tokens({ output: 5 }) }),
+  ];
+  type Sums = Record<string, unknown>;
+  type Document = { rows: Sums[]; total: Sums; sandbox: Pick<Document, "rows" | "total"> };
+  const by = ["--json", "--by", "session,project,branch,day"];
+  const read = async (...args: string[]) =>
+    JSON.parse((await usage(t, [...by, ...args], { records })).out) as Document;
+  const whole = await read();
+  const named = whole.rows.map(({ session, branch, requests }) => `${session} ${branch} ${requests}`).sort();
+  assert.deepEqual(named, ["one main 1", "one next 1"]);
+  for (const fields of [["requests"], ["requests", "cost_usd"], ["ttft_ms"], Object.keys(whole.total)]) {
+    const { rows, total, sandbox, ...rest } = await read("--fields", fields.join());
+    const cut = (sums: Sums, ...names: string[]) =>
+      Object.fromEntries(Object.entries(sums).filter(([name]) => [...fields, ...names].includes(name)));
+    const cutRow = (row: Sums) => cut(row, "session", "project", "branch", "day");
+    assert.deepEqual(rows, whole.rows.map(cutRow));
+    assert.deepEqual(total, cut(whole.total));
+    assert.deepEqual(sandbox.rows, whole.sandbox.rows.map(cutRow));
+    assert.deepEqual(
+      Object.keys(rest),
+      Object.keys(whole).filter((name) => !(name in { rows, total, sandbox })),
+    );
+  }
+});
+
 test("usage --until ends the period, in the days of --timezone", async (t) => {
   // Half past eleven in the evening of the 20th in UTC is the 21st in Berlin.
   const records = [usageRecord({ tool: "codex", ts: "2025-11-20T23:30:00.000Z" })];
@@ -521,6 +550,10 @@ for (const args of [
   ["--json", "--csv"],
   ["--oneline", "--csv"],
   ["--wide", "--json"],
+  ["--fields", "requests"],
+  ["--json", "--fields", "cost"],
+  ["--json", "--by", "tool,tool"],
+  ["--json", "--by", "tool,model,day,key,session"],
 ]) {
   test(`usage ${args.join(" ")} is wrong usage`, async (t) => {
     const { out, code } = await usage(t, args);

@@ -5,10 +5,11 @@ import { parseCostQuery, parseRecordsQuery, parseUsageQuery } from "../../../src
 const of = (query: string) => new URLSearchParams(query);
 
 test("parameters become options of our own command, each in one word", () => {
-  assert.deepEqual(parseUsageQuery(of("by=tool,day&since=7d&tool=c*")), [
+  assert.deepEqual(parseUsageQuery(of("by=tool,day&fields=requests&since=7d&tool=c*")), [
     "usage",
     "--json",
     "--by=tool,day",
+    "--fields=requests",
     "--since=7d",
     "--tool=c*",
   ]);

@@ -121,7 +121,7 @@ export function reportSchema(): object {
   const total = { type: "object", properties: SUMS, required: Object.keys(SUMS) };
   const properties = {
     v: { const: REPORT_VERSION },
-    by: { type: "array", items: { enum: [...GROUPINGS, "window"] }, minItems: 1, maxItems: 2 },
+    by: { type: "array", items: { enum: [...GROUPINGS, "window"] }, minItems: 1, maxItems: 4 },
     since: { type: "string", format: "date-time" },
     until: { type: ["string", "null"], format: "date-time", description: "null: until now." },
     time_zone: { type: "string", description: "IANA name." },

@@ -39,7 +39,9 @@ export interface Sums {
 }
 
 /** A row has its names by their groupings. */
-export type Row = Sums & Readonly<Record<string, unknown>>;
+export type NamedRow = Readonly<Record<string, unknown>>;
+
+export type Row = Sums & NamedRow;
 
 export interface UsageReport {
   by: readonly string[];

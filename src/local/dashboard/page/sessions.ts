@@ -1,5 +1,5 @@
 import { element, replaceContents } from "./elements.ts";
-import type { PricedRecord, Row, UsageReport } from "./feed-types.ts";
+import type { PricedRecord, Row, Sums, UsageReport } from "./feed-types.ts";
 import { readFeed, readRecords } from "./feeds.ts";
 import { nothingMatches, nothingYet } from "./frame/empty.ts";
 import { filterControls, periodControls, searchBox } from "./period.ts";
@@ -20,6 +20,32 @@ const DAYS_WITH_TIMES = 2;
 const DAYS_WITH_HOURS = 31;
 /** A session may have begun so many days before a period. */
 const DAYS_OF_SESSION = 30;
+
+/** What the list shows of each session. Times to the first token, which it does not show, take as long to read as the rest. */
+const LISTED: Record<keyof Sums, true> = {
+  requests: true,
+  failed: true,
+  refused: true,
+  input_uncached: true,
+  cache_read: true,
+  cache_write: true,
+  output: true,
+  partial: true,
+  absent: true,
+  cut: true,
+  plan_requests: true,
+  extra_requests: true,
+  own_requests: true,
+  cost_usd: true,
+  cost_is_exact: true,
+  extra_cost_usd: true,
+  plan_worth_usd: true,
+  plan_worth_is_exact: true,
+  own_worth_usd: true,
+  own_worth_is_exact: true,
+  cache_saved_usd: true,
+  unpriced: true,
+};
 
 /** What a reader looks for, also while the figures are read. */
 let search = "";
@@ -57,25 +83,26 @@ export function sessionsControls(state: State, change: Change): HTMLElement[] {
 }
 
 async function readList(state: State, change: Change, signal: AbortSignal): Promise<HTMLElement[]> {
-  const by = (grouping: string) => readRows(`session,${grouping}`, questionOf(state), signal);
+  const question = questionOf(state);
   const ofHours = lastDays(state, DAYS_WITH_HOURS);
-  const hasEarlier = ofHours["since"] !== questionOf(state)["since"];
-  const [tools, hours, earlier, projects, branches, records] = await Promise.all([
-    by("tool"),
-    readRows("session,hour", ofHours, signal),
-    hasEarlier ? by("day") : [],
-    by("project"),
-    by("branch"),
+  const hasEarlier = ofHours["since"] !== question["since"];
+  const namesBy = (by: string, asked: Readonly<Record<string, string>>) =>
+    readRows(by, { ...asked, fields: "requests" }, signal);
+  const [tools, named, last, records] = await Promise.all([
+    readRows("session,tool", { ...question, fields: Object.keys(LISTED).join() }, signal),
+    namesBy(`session,project,branch,${hasEarlier ? "day" : "hour"}`, question),
+    hasEarlier ? namesBy("session,hour", ofHours) : [],
     readTimes(state, signal),
   ]);
-  const days = hasEarlier ? earlier : hours.map((row) => ({ ...row, day: dayIn(nameIn(row, "hour")) }));
+  const hours = hasEarlier ? last : named;
+  const places = hasEarlier ? named : named.map((row) => ({ ...row, day: dayIn(nameIn(row, "hour")) }));
   if (tools.length === 0)
     return [
       Object.keys(state.filter).length > 0
         ? nothingMatches(() => change({ filter: {} }))
         : nothingYet("No session in this period"),
     ];
-  list = new SessionList(listSessions({ tools, days, hours, projects, branches }, records), state, change);
+  list = new SessionList(listSessions({ tools, places, hours }, records), state, change);
   list.show(search);
   return [list.element];
 }

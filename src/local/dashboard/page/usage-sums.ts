@@ -1,4 +1,4 @@
-import type { Row, Sums } from "./feed-types.ts";
+import type { NamedRow, Sums } from "./feed-types.ts";
 import { formatCount, formatDollars, formatShare } from "./numbers.ts";
 
 /** All input tokens. */
@@ -56,7 +56,7 @@ export function certaintyOf({ cost_is_exact: isExact }: Sums): string {
 }
 
 /** What a row is named by a grouping. */
-export function nameIn(row: Row, grouping: string): string {
+export function nameIn(row: NamedRow, grouping: string): string {
   const name = row[grouping];
   return typeof name === "string" ? name : `(no ${grouping})`;
 }

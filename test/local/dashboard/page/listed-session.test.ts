@@ -22,10 +22,13 @@ function record(ts: string, changes: object = {}): PricedRecord {
 const DAYS = ["2026-11-18", "2026-11-20"].map((day) => row({ session: "one", day }));
 const ROWS = {
   tools: [row({ session: "one", tool: "codex" }, 2), row({ session: "one", tool: "zed" })],
-  days: DAYS,
+  places: [
+    ...DAYS,
+    row({ session: "one", project: "/src/shop", branch: "main" }),
+    row({ session: "one", project: "/src/shop", branch: null }),
+    row({ session: "one", project: null, branch: "main" }),
+  ],
   hours: [] as Row[],
-  projects: [row({ session: "one", project: "/src/shop" }), row({ session: "one", project: null })],
-  branches: [row({ session: "one", branch: "main" })],
 };
 
 test("a session has its names, its last time, and its length where all of its requests are known", () => {
@@ -41,7 +44,7 @@ test("a session has its names, its last time, and its length where all of its re
 });
 
 test("a session's length is not told where a request of it is not known and it had one day", () => {
-  const [codex] = listSessions({ ...ROWS, days: DAYS.slice(1) }, [record("2026-11-20T10:30:00")]);
+  const [codex] = listSessions({ ...ROWS, places: DAYS.slice(1) }, [record("2026-11-20T10:30:00")]);
   assert.equal(codex?.lastUsed, "2026-11-20 10:30:00");
   assert.equal(codex.lasted, null);
 });
@@ -81,7 +84,7 @@ for (const [what, known, expected] of [
       days?: Row[];
       records?: PricedRecord[];
     };
-    const [codex] = listSessions({ ...ROWS, days, hours }, records);
+    const [codex] = listSessions({ ...ROWS, places: days, hours }, records);
     assert.equal(codex?.lastUsed, expected[0]);
     assert.equal((codex.lasted ?? 0) / (60 * 60_000), expected[1]);
     assert.equal(codex.isLastedMost, !what.startsWith("from before"));

@@ -1,4 +1,4 @@
-import type { PricedRecord, Row } from "../feed-types.ts";
+import type { NamedRow, PricedRecord, Row } from "../feed-types.ts";
 import { dayOf } from "../times.ts";
 import { allOf, nameIn } from "../usage-sums.ts";
 
@@ -24,22 +24,21 @@ export interface ListedSession {
 /** What the ledger says of sessions, each in rows of its own. */
 interface SessionRows {
   tools: readonly Row[];
-  days: readonly Row[];
+  /** With their projects, branches and days. The same names may come in many rows. */
+  places: readonly NamedRow[];
   /** Of the last days only, as there are many. */
-  hours: readonly Row[];
-  projects: readonly Row[];
-  branches: readonly Row[];
+  hours: readonly NamedRow[];
 }
 
 /** Joins what is known of each session. Records say more than sums: when exactly, where all of a session are among them. */
 export function listSessions(
-  { tools, days, hours, projects, branches }: SessionRows,
+  { tools, places, hours }: SessionRows,
   records: readonly PricedRecord[],
 ): ListedSession[] {
-  const daysOf = namesBySession(days, "day");
+  const daysOf = namesBySession(places, "day");
   const hoursOf = namesBySession(hours, "hour");
-  const projectsOf = namesBySession(projects, "project");
-  const branchesOf = namesBySession(branches, "branch");
+  const projectsOf = namesBySession(places, "project");
+  const branchesOf = namesBySession(places, "branch");
   const timesOf = new Map<string, string[]>();
   for (const { session, tool, ts } of records) {
     const key = JSON.stringify([session, tool]);
@@ -95,19 +94,18 @@ function localTime(time: Date): string {
   return `${dayOf(time)} ${time.toTimeString().slice(0, "hh:mm:ss".length)}`;
 }
 
-/** The names that the rows of each session have, in their order as text. */
-function namesBySession(rows: readonly Row[], grouping: string): ReadonlyMap<string, readonly string[]> {
-  const names = new Map<string, string[]>();
+/** The names that the rows of each session have, each once, in their order as text. */
+function namesBySession(rows: readonly NamedRow[], grouping: string): ReadonlyMap<string, readonly string[]> {
+  const names = new Map<string, Set<string>>();
   for (const row of rows) {
     const name = row[grouping];
     if (typeof name !== "string") continue;
     const session = nameIn(row, "session");
     const others = names.get(session);
-    if (others === undefined) names.set(session, [name]);
-    else others.push(name);
+    if (others === undefined) names.set(session, new Set([name]));
+    else others.add(name);
   }
-  for (const all of names.values()) all.sort();
-  return names;
+  return new Map(Array.from(names, ([session, all]) => [session, [...all].sort()]));
 }
 
 /** Returns whether a session has all words of a search in its project, branch, tool or id. */
