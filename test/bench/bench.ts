@@ -6,6 +6,7 @@ import { type BenchResult, summariseScenario } from "./result.ts";
 import { WARM_UP } from "./scenarios/all.ts";
 import type { Sample, Scenario } from "./scenarios/scenario.ts";
 import { openSite, type Site } from "./site.ts";
+import { measureSessions } from "./sessions/sessions.ts";
 import { Subject } from "./subject.ts";
 import { measureWebSocket } from "./websocket/websocket.ts";
 import type { Target } from "./targets/target.ts";
@@ -25,6 +26,8 @@ export interface BenchOptions {
   isMeter: boolean;
   /** True when turns on WebSockets and open WebSockets are measured. */
   isWebSocket: boolean;
+  /** True when sessions of real tools are measured. */
+  isSessions: boolean;
   /** Called with a description of each step. */
   onProgress(what: string): void;
 }
@@ -36,6 +39,9 @@ export async function runBench(options: BenchOptions): Promise<BenchResult> {
     // First, while no other process of the benchmark runs.
     const meter = options.isMeter ? await measureMeter(options.rounds, options.onProgress) : [];
     const webSocket = options.isWebSocket ? await measureWebSocket(options.rounds, options.onProgress) : null;
+    const sessions = options.isSessions
+      ? await measureSessions(cleanup, options.rounds, options.onProgress)
+      : null;
     const site = await openSite(cleanup);
     const subjects: Subject[] = [];
     for (const target of options.targets) {
@@ -62,7 +68,9 @@ export async function runBench(options: BenchOptions): Promise<BenchResult> {
       far,
       meter,
       webSocket,
+      sessions,
       faults: [
+        ...(sessions?.faults ?? []),
         ...(webSocket?.faults ?? []),
         ...results.faults,
         ...(await audit(subjects)),

@@ -44,6 +44,7 @@ const RESULT: BenchResult = {
   far: null,
   meter: [],
   webSocket: null,
+  sessions: null,
   faults: [],
 };
 

@@ -34,6 +34,7 @@ async function measure(limits: readonly Limit[]): Promise<{ limit: Limit; ratio:
     isFar: false,
     isMeter: false,
     isWebSocket: false,
+    isSessions: false,
     onProgress: () => {},
   });
   if (result.faults.length > 0) throw new Error(result.faults.join("\n"));

@@ -15,15 +15,19 @@ export interface Options {
   isMeter: boolean;
   /** True when turns on WebSockets and open WebSockets are measured. */
   isWebSocket: boolean;
+  /** True when sessions of real tools are measured. */
+  isSessions: boolean;
   rounds: number;
   isQuick: boolean;
   isJson: boolean;
 }
 
-/** The scenario names of the far upstream, of the meter and of WebSockets. */
+/** The scenario names of the far upstream, of the meter, of WebSockets and of sessions. */
 const FAR = "tls";
 const METER = "meter";
 const WEBSOCKET = "websocket";
+/** Only on request: it installs two tools, and a round takes four minutes. */
+const SESSIONS = "sessions";
 
 /** Parses the command line; throws on unknown options. `direct` is always measured, because added times are relative to it. */
 export function readOptions(args: string[]): Options {
@@ -46,7 +50,7 @@ export function readOptions(args: string[]): Options {
   const usualScenarios = isQuick
     ? [...SCENARIOS.filter(({ isInQuick }) => isInQuick), { name: METER }]
     : [...SCENARIOS, { name: FAR }, { name: METER }, { name: WEBSOCKET }];
-  const all = [...namesOf(SCENARIOS), FAR, METER, WEBSOCKET];
+  const all = [...namesOf(SCENARIOS), FAR, METER, WEBSOCKET, SESSIONS];
   const chosen = choose(values.scenario, all, namesOf(usualScenarios));
   const scenarios = SCENARIOS.filter(({ name }) => chosen.has(name));
   return {
@@ -56,6 +60,7 @@ export function readOptions(args: string[]): Options {
     isFar: chosen.has(FAR),
     isMeter: chosen.has(METER),
     isWebSocket: chosen.has(WEBSOCKET),
+    isSessions: chosen.has(SESSIONS),
     rounds,
     isQuick,
     isJson,

@@ -2,6 +2,7 @@ import { renderComparison } from "./comparison.ts";
 import type { FarResult } from "./far/far.ts";
 import type { MeterResult } from "./meter/meter.ts";
 import { type Base, BASES, type BenchResult, type ScenarioResult } from "./result.ts";
+import { renderSessions } from "./sessions/render.ts";
 import type { Figure } from "./scenarios/scenario.ts";
 import type { Summary } from "./statistics.ts";
 import { markdownTable } from "./table.ts";
@@ -12,7 +13,7 @@ const NOTHING = "–";
 
 /** Renders the results for people and for docs/performance.md: ratios, figures, and how reliable they are. */
 export function renderReport(result: BenchResult): string[] {
-  const { machine, placement, rounds, versions, scenarios, far, meter, webSocket, faults } = result;
+  const { machine, placement, rounds, versions, scenarios, far, meter, webSocket, sessions, faults } = result;
   const names = Object.entries(versions).filter(([, version]) => version !== "");
   return [
     `${machine.cpu}, ${machine.cores} cores, ${machine.kernel}, Node ${machine.node}; ${placement}.`,
@@ -24,6 +25,7 @@ export function renderReport(result: BenchResult): string[] {
     ...(far === null ? [] : renderFar(far)),
     ...(meter.length === 0 ? [] : renderMeter(meter)),
     ...(webSocket === null ? [] : renderWebSocket(webSocket)),
+    ...(sessions === null ? [] : renderSessions(sessions)),
     "",
     ...describeTrust(result),
     ...(faults.length === 0 ? [] : ["", "WRONG, and so no figure above means anything:"]),

@@ -3,6 +3,7 @@ import type { Machine } from "./machine.ts";
 import type { Trust } from "./measure.ts";
 import type { MeterResult } from "./meter/meter.ts";
 import type { WebSocketResult } from "./websocket/websocket.ts";
+import type { SessionsResult } from "./sessions/sessions.ts";
 import type { Figure, Sample, Scenario } from "./scenarios/scenario.ts";
 import { medianRatio, summarise, type Summary } from "./statistics.ts";
 
@@ -49,6 +50,8 @@ export interface BenchResult {
   meter: MeterResult[];
   /** null: not measured. */
   webSocket: WebSocketResult | null;
+  /** null: not measured. */
+  sessions: SessionsResult | null;
   /** Answers and records that were not as they must be. Not empty: the figures mean nothing. */
   faults: string[];
 }

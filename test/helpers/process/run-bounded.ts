@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
-import type { TestContext } from "node:test";
 import { LIMIT_MS } from "../async/limit.ts";
 import type { CommandResult } from "../daemon/daemon.ts";
 import { listProcesses } from "./processes.ts";
+import type { Scope } from "./scratch-directory.ts";
 
 /** Where a tool runs: a home directory of its own, with nothing of the tester's. */
 export interface ToolHome {
@@ -15,7 +15,7 @@ export interface ToolHome {
 
 /** Runs a program with empty standard input for {@link LIMIT_MS} at most, and kills everything that it has started. */
 export async function runBounded(
-  t: TestContext,
+  t: Scope,
   [file = "", ...args]: readonly string[],
   { home, work, env }: ToolHome,
 ): Promise<CommandResult> {

@@ -2,11 +2,16 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { TestContext } from "node:test";
 import { hasCode } from "../../../src/core/failure.ts";
 
+/** Something that ends: a test, or a run of the benchmark. */
+export interface Scope {
+  /** Adds a task for its end. */
+  after(task: () => unknown): void;
+}
+
 /** Creates a directory with mode 0700, which is removed with the test. */
-export function scratchDirectory(t: TestContext): string {
+export function scratchDirectory(t: Scope): string {
   const directory = mkdtempSync(join(tmpdir(), "tollkeeper-"));
   t.after(() => removeDirectory(directory));
   return directory;

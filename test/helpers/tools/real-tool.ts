@@ -4,7 +4,7 @@ import { delimiter, dirname, join } from "node:path";
 import type { TestContext } from "node:test";
 import { runBounded, type ToolHome } from "../process/run-bounded.ts";
 import type { CommandResult } from "../daemon/daemon.ts";
-import { scratchDirectory } from "../process/scratch-directory.ts";
+import { type Scope, scratchDirectory } from "../process/scratch-directory.ts";
 import { findNode22, installPackages, type ToolPackage } from "./tool-packages.ts";
 
 /** An AI tool that npm can install. */
@@ -47,26 +47,31 @@ export interface InstalledTool extends ToolHome {
  * test and returns null when npm cannot install it or this machine cannot run it.
  */
 export async function installTool(t: TestContext, tool: RealTool): Promise<InstalledTool | null> {
-  const home = createToolHome(t);
   try {
-    writeLauncher(join(home.home, "bin", tool.program), await commandFor(tool));
-    const ready: InstalledTool = {
-      ...home,
-      configure: (path, content) => writeBelow(join(home.home, path), content),
-      run: (...args) => runBounded(t, [join(home.home, "bin", tool.program), ...args], home),
-    };
-    const { code, stdout, stderr } = await ready.run("--version");
-    if (code !== 0 || !(stdout + stderr).includes(tool.version))
-      throw new Error(`it does not run here: ${stderr}`);
-    return ready;
+    return await openTool(t, tool);
   } catch (error) {
     skipUnavailable(t, tool, error);
     return null;
   }
 }
 
+/** Like {@link installTool}, but rejects where that skips the test. */
+export async function openTool(t: Scope, tool: RealTool): Promise<InstalledTool> {
+  const home = createToolHome(t);
+  writeLauncher(join(home.home, "bin", tool.program), await commandFor(tool));
+  const ready: InstalledTool = {
+    ...home,
+    configure: (path, content) => writeBelow(join(home.home, path), content),
+    run: (...args) => runBounded(t, [join(home.home, "bin", tool.program), ...args], home),
+  };
+  const { code, stdout, stderr } = await ready.run("--version");
+  if (code !== 0 || !(stdout + stderr).includes(tool.version))
+    throw new Error(`it does not run here: ${stderr}`);
+  return ready;
+}
+
 /** Creates an empty home with an empty working directory; both are removed after the test. */
-export function createToolHome(t: TestContext): ToolHome {
+export function createToolHome(t: Scope): ToolHome {
   const home = scratchDirectory(t);
   const work = join(home, "work");
   mkdirSync(work);
