@@ -71,7 +71,7 @@ export function expectedGlance(
       costOf(now),
       change === ""
         ? `${title}: ${costBefore}${since === "" ? "" : `, recorded since ${sayDay(since)}`}`
-        : `${change} on ${title} (${costBefore})`,
+        : `${sayChange(change, title)} (${costBefore})`,
       ...(now["plan_worth_usd"] === null
         ? []
         : [
@@ -214,8 +214,14 @@ function worthOf(sums: Figures): string {
 
 function changeOf(now: number, then: number): string {
   if (then === 0) return "";
+  if (now / then >= 10) return `×${count(Math.round(now / then))}`;
   const change = (now / then - 1).toLocaleString("en-US", { style: "percent", signDisplay: "exceptZero" });
   return change.replace("-", "−");
+}
+
+/** `+33% on yesterday`, or `39 times yesterday`. */
+function sayChange(change: string, what: string): string {
+  return change.startsWith("×") ? `${change.slice(1)} times ${what}` : `${change} on ${what}`;
 }
 
 /** Cents; below a dollar three digits that count. */

@@ -8,12 +8,12 @@ import { nameClass } from "./record/class-words.ts";
 /** What of a record says what its cost means. */
 type Charged = Pick<UsageRecord, "tokens" | "upstream" | "model">;
 
-/** Returns what a request cost; `≥` where that is only a part. As in `usage`, `plan` or `own` where the tool itself paid, and `free` where tokens cost nothing. */
-export function describeCost(cost: Cost, record: Charged): string {
+/** Returns what a request cost; `≥` where that is only a part. As in `usage`, `plan` or `own` where the tool itself paid, and `free` where tokens cost nothing. In a list, with the decimals of its column. */
+export function describeCost(cost: Cost, record: Charged, decimals?: number): string {
   const { amount_usd: amount, missing, from } = cost;
   if (from === "free" && record.tokens !== null) return wordFor(record.upstream);
   if (amount === null) return missing.length > 0 ? "unpriced" : "unknown";
-  return `${boundOf(cost)}${formatDollars(Number(amount))}`;
+  return `${boundOf(cost)}${formatDollars(Number(amount), decimals)}`;
 }
 
 function wordFor(upstream: string): string {
@@ -22,8 +22,8 @@ function wordFor(upstream: string): string {
 }
 
 /** The same for lists, where `–` says that a request without tokens cost nothing: it failed or was refused. */
-export function costInList(cost: Cost, record: Charged): string {
-  return cost.from === "free" && record.tokens === null ? "–" : describeCost(cost, record);
+export function costInList(cost: Cost, record: Charged, decimals?: number): string {
+  return cost.from === "free" && record.tokens === null ? "–" : describeCost(cost, record, decimals);
 }
 
 function boundOf({ is_complete: isComplete, is_lower_bound: isBound }: Cost): string {

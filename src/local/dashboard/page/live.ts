@@ -61,7 +61,7 @@ export class LiveView {
   /** What there is to do with requests: to filter them, and to have them stay. */
   readonly #choices = element("div", { class: "choices" });
   readonly #tables = element("div", { class: "scroll" });
-  readonly #empty = nothingYet("Nothing is running");
+  readonly #empty = nothingYet("Nothing is running", true);
   readonly #element = this.#build();
 
   /** Shows itself in `parent`. */
@@ -230,7 +230,8 @@ export class LiveView {
 
   #nameEnded(): void {
     this.#showWhatThereIs();
-    const none = this.#ended.length === 0 ? "No request has ended yet" : "No request matches";
+    const noneEnded = this.#isLoaded ? "No request has ended yet" : "Reading the last requests…";
+    const none = this.#ended.length === 0 ? noneEnded : "No request matches";
     this.#endedCaption.textContent = this.#endedBody.childElementCount > 0 ? "Ended" : none;
   }
 

@@ -27,15 +27,33 @@ export function formatShare(part: number, whole: number): string {
   return part < whole && share >= 0.995 ? `>${PERCENT.format(0.99)}` : PERCENT.format(share);
 }
 
-/** Cents, or three digits that count below a dollar, so that nothing that was paid is shown as 0. */
-export function formatDollars(dollars: number): string {
-  const small = dollars !== 0 && Math.abs(dollars) < 1;
-  const digits = small
-    ? { minimumSignificantDigits: 3, maximumSignificantDigits: 3 }
-    : { minimumFractionDigits: 2, maximumFractionDigits: 2 };
+/**
+ * Cents, or three digits that count below a dollar, so that nothing that was paid is shown as 0.
+ * @param decimals - of a column, whose points stand beneath each other; what they would show as 0 has its first digit that counts
+ */
+export function formatDollars(dollars: number, decimals?: number): string {
+  const size = Math.abs(dollars);
+  const exactly = (count: number) => ({ minimumFractionDigits: count, maximumFractionDigits: count });
+  const significant = (count: number) => ({
+    minimumSignificantDigits: count,
+    maximumSignificantDigits: count,
+  });
+  const digits =
+    decimals !== undefined
+      ? size === 0 || size >= 0.5 / 10 ** decimals
+        ? exactly(decimals)
+        : significant(1)
+      : size === 0 || size >= 1
+        ? exactly(2)
+        : significant(3);
   return withMinus(
     new Intl.NumberFormat(undefined, { style: "currency", currency: "USD", ...digits }).format(dollars),
   );
+}
+
+/** As many decimals as a column of dollars has: cents, or a hundredth of a cent where nothing in it is a dollar. */
+export function decimalsOf(dollars: readonly number[]): number {
+  return dollars.some((one) => Math.abs(one) >= 1) ? 2 : 4;
 }
 
 /** For axes: as many digits as the distance of two ticks has, or cents. With fewer, equal distances would look unequal. */
@@ -60,9 +78,21 @@ const CHANGE = new Intl.NumberFormat(undefined, {
   signDisplay: "exceptZero",
 });
 
-/** How much more or less than before: `+33%`, `+1,100%` or `−24%`; empty where there was nothing before. */
+/** From so many times on, a percentage says less than the times. */
+const MANY_TIMES = 10;
+
+/** How much more or less than before: `+33%`, `×38` or `−24%`; empty where there was nothing before. */
 export function formatChange(now: number, before: number): string {
-  return before === 0 ? "" : withMinus(CHANGE.format(now / before - 1));
+  if (before === 0) return "";
+  const times = now / before;
+  return times < MANY_TIMES ? withMinus(CHANGE.format(times - 1)) : `×${formatCount(Math.round(times))}`;
+}
+
+/** The same in a sentence: `+33% on yesterday`, or `38 times yesterday`. */
+export function describeChange(now: number, before: number, what: string): string {
+  const change = formatChange(now, before);
+  if (change === "") return "";
+  return change.startsWith("×") ? `${change.slice(1)} times ${what}` : `${change} on ${what}`;
 }
 
 /** Returns a figure with a minus sign, which is as wide as a plus sign; a hyphen is not. */

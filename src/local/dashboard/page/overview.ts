@@ -208,7 +208,8 @@ function emptyState({ since, filter }: State, isUnused: boolean, change: Change)
   const look = () => change({ since: "30d", until: undefined });
   const isShort = !isUnused && since !== "30d";
   return nothingYet(
-    isUnused ? "Nothing counted yet" : since === "today" ? "No request today" : "No request in this period",
+    isUnused ? "No requests yet" : since === "today" ? "No request today" : "No request in this period",
+    isUnused,
     ...(isShort ? [element("button", { onclick: look }, "Show the last 30 days")] : []),
   );
 }

@@ -71,7 +71,7 @@ export async function renderRequests(
       ...(shown.length === 0
         ? [
             records.length === 0 && isPlain
-              ? nothingYet(isUnused ? "No requests yet" : "No request in this period")
+              ? nothingYet(isUnused ? "No requests yet" : "No request in this period", isUnused)
               : nothingMatches(() => change({ filter: {}, outcome: "all", search: "" })),
           ]
         : [

@@ -100,7 +100,7 @@ async function readList(state: State, change: Change, signal: AbortSignal): Prom
     return [
       Object.keys(state.filter).length > 0
         ? nothingMatches(() => change({ filter: {} }))
-        : nothingYet("No session in this period"),
+        : nothingYet("No session in this period", false),
     ];
   list = new SessionList(listSessions({ tools, places, hours }, records), state, change);
   list.show(search);

@@ -15,6 +15,7 @@ import {
 
 const COST: TableColumn<Row> = {
   head: "cost",
+  money: "spent",
   value: (row) => Number(row.cost_usd),
   text: costOf,
   exact: (row) => row.cost_usd ?? "",
@@ -22,6 +23,7 @@ const COST: TableColumn<Row> = {
 
 const WORTH: TableColumn<Row> = {
   head: "worth",
+  money: "other",
   // What no plan paid is less than what one paid that cost nothing with a key, too.
   value: (row) => Number(row.plan_worth_usd ?? -1),
   text: worthOf,
@@ -30,6 +32,7 @@ const WORTH: TableColumn<Row> = {
 
 const OWN_KEYS: TableColumn<Row> = {
   head: "own keys",
+  money: "other",
   value: (row) => Number(row.own_worth_usd ?? -1),
   text: ownWorthOf,
   exact: (row) => row.own_worth_usd ?? "",
@@ -74,9 +77,9 @@ export function narrowSumColumns(rows: readonly Sums[]): TableColumn<Row>[] {
   return [{ ...COST, text: costWithWorth }, ...worthColumns(rows), ...OTHERS];
 }
 
-function costWithWorth(row: Row): string {
-  const worth = worthOf(row);
-  return worth === "" ? costOf(row) : `${costOf(row)} (${worth})`;
+function costWithWorth(row: Row, decimals?: number): string {
+  const [cost, worth] = [costOf(row, decimals), worthOf(row, decimals)];
+  return worth === "" ? cost : `${cost} (${worth})`;
 }
 
 function worthColumns(rows: readonly Sums[]): TableColumn<Row>[] {

@@ -1,14 +1,16 @@
 import { csvLine } from "../../../core/text/csv.ts";
 import { element } from "./elements.ts";
-import { formatCount, nameDayWholly } from "./numbers.ts";
+import { decimalsOf, formatCount, nameDayWholly } from "./numbers.ts";
 
 /** A column: what its rows are sorted by, and what they show. */
 export interface TableColumn<Row> {
   head: string;
   /** NaN for a row without a figure, which comes last. */
   value(row: Row): string | number;
-  /** The value as text; default: the value with separators. */
-  text?(row: Row): string;
+  /** The value as text; default: the value with separators. Money has the decimals of its column. */
+  text?(row: Row, decimals?: number): string;
+  /** Whether values are dollars: the share of the dearest one lies behind each, where they are what was spent. */
+  money?: "spent" | "other";
   /** What else a cell consists of than text. */
   contents?(row: Row): readonly (Node | string)[];
   /** What the value counts, where a phone has no head to say it. */
@@ -26,13 +28,14 @@ export function mapColumn<Row, Inner>(
   column: TableColumn<Inner>,
   innerOf: (row: Row) => Inner,
 ): TableColumn<Row> {
-  const { head, value, text, contents, unit, exact, isWords = false, isVerdict = false } = column;
+  const { head, value, text, contents, unit, exact, money, isWords = false, isVerdict = false } = column;
   return {
     head,
     isWords,
     isVerdict,
+    ...(money !== undefined && { money }),
     value: (row) => value(innerOf(row)),
-    ...(text !== undefined && { text: (row: Row) => text(innerOf(row)) }),
+    ...(text !== undefined && { text: (row: Row, decimals?: number) => text(innerOf(row), decimals) }),
     ...(contents !== undefined && { contents: (row: Row) => contents(innerOf(row)) }),
     ...(unit !== undefined && { unit: (row: Row) => unit(innerOf(row)) }),
     ...(exact !== undefined && { exact: (row: Row) => exact(innerOf(row)) }),
@@ -84,6 +87,7 @@ export function sortableTable<Row>(
   let sorted = parseSort(sort, columns);
   let shown = MOST_ROWS;
   const body = element("tbody");
+  const scales = new Map(columns.map((column) => [column, scaleOf(column, rows)]));
   const showMore = () => {
     shown = Infinity;
     show();
@@ -110,7 +114,7 @@ export function sortableTable<Row>(
         const isFirst = isByDay && (before === undefined || days.dayOf(before) !== days.dayOf(row));
         return [
           ...(isFirst ? [dayRow(days.dayOf(row), columns.length, sumOf(days, rows, row))] : []),
-          toRow(columns, row, { class: toneOf(row) }),
+          toRow(columns, scales, row, { class: toneOf(row) }),
         ];
       }),
     );
@@ -132,7 +136,9 @@ export function sortableTable<Row>(
       element("caption", {}, caption),
       element("thead", {}, element("tr", {}, ...heads)),
       body,
-      ...(total === undefined ? [] : [element("tfoot", {}, toRow(columns, total, { isTotal: true }))]),
+      ...(total === undefined
+        ? []
+        : [element("tfoot", {}, toRow(columns, scales, total, { isTotal: true }))]),
     ),
     element(
       "div",
@@ -167,8 +173,28 @@ function sumOf<Row>({ dayOf, sum }: Days<Row>, rows: readonly Row[], row: Row): 
   return sum?.(rows.filter((one) => dayOf(one) === dayOf(row))) ?? "";
 }
 
+/** What the figures of a column have in common. */
+interface Scale {
+  /** Of money; undefined for other columns. */
+  decimals: number | undefined;
+  /** The highest value, of which each has a bar behind it; 0 for no bars. */
+  most: number;
+}
+
+function scaleOf<Row>({ money, value }: TableColumn<Row>, rows: readonly Row[]): Scale {
+  if (money === undefined) return { decimals: undefined, most: 0 };
+  const values = rows.map(value).filter((one) => typeof one === "number" && !Number.isNaN(one)) as number[];
+  // Of a single row it would say nothing.
+  const hasBars = money === "spent" && rows.length > 1;
+  return {
+    decimals: decimalsOf(values),
+    most: hasBars ? values.reduce((most, one) => Math.max(most, one), 0) : 0,
+  };
+}
+
 function toRow<Row>(
   columns: readonly TableColumn<Row>[],
+  scales: ReadonlyMap<TableColumn<Row>, Scale>,
   row: Row,
   { class: tone = "", isTotal = false },
 ): HTMLElement {
@@ -178,10 +204,16 @@ function toRow<Row>(
     ...columns.map((column, at) => {
       const exact = column.exact?.(row);
       const title = exact === undefined ? {} : { title: exact };
-      const contents = isTotal ? [textOf(column, row)] : (column.contents?.(row) ?? [textOf(column, row)]);
+      const { decimals, most = 0 } = scales.get(column) ?? {};
+      const text = () => [textOf(column, row, decimals)];
+      const contents = isTotal ? text() : (column.contents?.(row) ?? text());
       const unit = column.unit?.(row);
       const attributes = { [COLUMN]: column.head, ...(unit !== undefined && { [UNIT]: unit }) };
-      if (at > 0) return element("td", { class: alignment(column), attributes, ...title }, ...contents);
+      if (at > 0) {
+        const cell = element("td", { class: alignment(column), attributes, ...title }, ...contents);
+        if (most > 0 && !isTotal) cell.style.setProperty("--share", String(Number(column.value(row)) / most));
+        return cell;
+      }
       return element("th", { attributes: { ...attributes, scope: "row" } }, ...contents);
     }),
   );
@@ -191,9 +223,9 @@ function alignment<Row>({ isWords = false, isVerdict = false }: TableColumn<Row>
   return `${isWords ? "words" : ""}${isVerdict ? " verdict" : ""}`;
 }
 
-function textOf<Row>(column: TableColumn<Row>, row: Row): string {
+function textOf<Row>(column: TableColumn<Row>, row: Row, decimals?: number): string {
   const value = column.value(row);
-  return column.text?.(row) ?? (typeof value === "number" ? formatCount(value) : value);
+  return column.text?.(row, decimals) ?? (typeof value === "number" ? formatCount(value) : value);
 }
 
 function comparing<Row>({ value }: TableColumn<Row>, isRising: boolean) {

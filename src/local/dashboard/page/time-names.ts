@@ -20,6 +20,13 @@ export function nameBriefly(time: string, step: Step): string {
   return (step === "hour" ? HOUR : DAY).format(dateOf(time));
 }
 
+const RELATIVE = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
+
+/** Returns how an axis names the hour, day or week that is not over: `now`, `today` or `this week`, in the reader's language. */
+export function nameNow(step: Step): string {
+  return RELATIVE.format(0, step === "hour" ? "second" : step);
+}
+
 /** Returns a time of a report as this reader writes it. */
 export function nameWholly(time: string, step: Step): string {
   if (step === "hour") return WHOLE_HOUR.format(dateOf(time));

@@ -6,9 +6,14 @@ export function inputOf({ input_uncached: uncached, cache_read: read, cache_writ
   return uncached + read + write;
 }
 
-/** `≥` where a part of it is not known; a word where nothing of it is, and where tokens cost nothing. The words are those of `usage`. */
-export function costOf(sums: Sums): string {
-  return wordForCost(sums) ?? `${sums.cost_is_exact ? "" : "≥"}${formatDollars(Number(sums.cost_usd))}`;
+/**
+ * `≥` where a part of it is not known; a word where nothing of it is, and where tokens cost nothing. The words are those of `usage`.
+ * @param decimals - those of its column
+ */
+export function costOf(sums: Sums, decimals?: number): string {
+  return (
+    wordForCost(sums) ?? `${sums.cost_is_exact ? "" : "≥"}${formatDollars(Number(sums.cost_usd), decimals)}`
+  );
 }
 
 /** What stands for a cost that is no figure; null for one that is. */
@@ -29,13 +34,19 @@ export function wordForCost(sums: Sums): string | null {
 }
 
 /** What plans paid, at the prices of a key: `≥` where a part of it is not known, and empty where none paid anything. */
-export function worthOf({ plan_worth_usd: worth, plan_worth_is_exact: isExact }: Sums): string {
-  return worth === null ? "" : `${isExact === true ? "" : "≥"}${formatDollars(Number(worth))}`;
+export function worthOf(
+  { plan_worth_usd: worth, plan_worth_is_exact: isExact }: Sums,
+  decimals?: number,
+): string {
+  return worth === null ? "" : `${isExact === true ? "" : "≥"}${formatDollars(Number(worth), decimals)}`;
 }
 
 /** The same of what tools paid with keys of their own. */
-export function ownWorthOf({ own_worth_usd: worth, own_worth_is_exact: isExact }: Sums): string {
-  return worth === null ? "" : `${isExact === true ? "" : "≥"}${formatDollars(Number(worth))}`;
+export function ownWorthOf(
+  { own_worth_usd: worth, own_worth_is_exact: isExact }: Sums,
+  decimals?: number,
+): string {
+  return worth === null ? "" : `${isExact === true ? "" : "≥"}${formatDollars(Number(worth), decimals)}`;
 }
 
 /** How much of a cost is certain, by the requests and the models: `all counted`, or `98% counted, 1 model unpriced`. */

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   formatAxisDollars,
+  decimalsOf,
+  describeChange,
   formatChange,
   formatDay,
   formatDollars,
@@ -41,7 +43,7 @@ test("durations have a tenth of a second, as far as that says something", () => 
   ]);
 });
 
-test("changes have one form, whatever their size, and a minus sign", () => {
+test("changes are percentages with a minus sign, and from ten times on times", () => {
   const changes = [
     [4, 3],
     [12, 1],
@@ -51,12 +53,35 @@ test("changes have one form, whatever their size, and a minus sign", () => {
   ] as const;
   assert.deepEqual(
     changes.map(([now, before]) => formatChange(now, before)),
-    ["+33%", "+1,100%", "−25%", "0%", ""],
+    ["+33%", "×12", "−25%", "0%", ""],
   );
 });
 
 test("dollars below nothing have a minus sign, and no hyphen", () => {
-  assert.deepEqual([-2.5, -0.05].map(formatDollars), ["−$2.50", "−$0.0500"]);
+  assert.deepEqual(
+    [-2.5, -0.05].map((dollars) => formatDollars(dollars)),
+    ["−$2.50", "−$0.0500"],
+  );
+});
+
+test("dollars of a column have the same decimals, but for what they would show as nothing", () => {
+  const column = [12.5, 0.925, 0.0049, -0.2, 0];
+  const decimals = decimalsOf(column);
+  assert.deepEqual(
+    column.map((dollars) => formatDollars(dollars, decimals)),
+    ["$12.50", "$0.93", "$0.005", "−$0.20", "$0.00"],
+  );
+  const cheap = [0.147, 0.00867, 0.00001];
+  assert.deepEqual(
+    cheap.map((dollars) => formatDollars(dollars, decimalsOf(cheap))),
+    ["$0.1470", "$0.0087", "$0.00001"],
+  );
+});
+
+test("a change in a sentence says what it is a change of", () => {
+  assert.equal(describeChange(4, 3, "yesterday"), "+33% on yesterday");
+  assert.equal(describeChange(39, 1, "yesterday"), "39 times yesterday");
+  assert.equal(describeChange(1, 0, "yesterday"), "");
 });
 
 /** A local day, as feeds write it. */

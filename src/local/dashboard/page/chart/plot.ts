@@ -82,9 +82,6 @@ function widthOf(labels: readonly string[]): number {
   return GAP + LETTER_WIDTH * Math.max(...labels.map((label) => label.length));
 }
 
-/** The label of a time that is not over: its name follows from those before it. */
-const SO_FAR = "so far";
-
 /** Labels of the times, of which equal ones stand once. */
 function timeLabels(
   { times, firstNumber, isUnfinished = false }: Chart,
@@ -94,8 +91,7 @@ function timeLabels(
   const y = scale.bottom + LINE_HEIGHT;
   let last = "";
   return labelledPlaces(times.length, slot, firstNumber, isUnfinished).flatMap((at) => {
-    const isOpen = isUnfinished && at === times.length - 1;
-    const brief = isOpen ? SO_FAR : (times[at]?.brief ?? "");
+    const brief = times[at]?.brief ?? "";
     const x = Math.min(scale.x(at), scale.right - (LETTER_WIDTH * brief.length) / 2 + GAP);
     if (firstNumber !== undefined)
       return [text(x, y, "middle", formatCount(firstNumber + at)), text(x, y + LINE_HEIGHT, "middle", brief)];

@@ -1,11 +1,15 @@
 import { copyable, element } from "../elements.ts";
 
-/** What a view without requests says: how to get some. */
-export function nothingYet(title: string, ...more: readonly HTMLElement[]): HTMLElement {
+/**
+ * What a view without requests says: how to get some.
+ * @param isUnused - whether there was none in any period: then there is nothing to choose from, either
+ */
+export function nothingYet(title: string, isUnused: boolean, ...more: readonly HTMLElement[]): HTMLElement {
   return element(
     "section",
-    { class: "empty" },
+    { class: isUnused ? "empty unused" : "empty" },
     element("h2", {}, title),
+    element("p", { class: "listening" }, `Listening on ${location.host}. A request appears here by itself.`),
     ...more,
     element("p", {}, "To point a tool at tollkeeper, type in a terminal, for example:"),
     copyable("tollkeeper connect claude-code"),

@@ -56,20 +56,23 @@ function columnsOf(by: string, nameOf: GroupName): TableColumn<Beside>[] {
     { head: by, value: ({ name }) => name, contents: ({ name }) => nameOf(name) },
     {
       head: "cost",
+      money: "other",
       value: ({ now }) => usd(now),
-      text: ({ now }) => (now === null ? "–" : costOf(now)),
+      text: ({ now }, decimals) => (now === null ? "–" : costOf(now, decimals)),
       exact: ({ now }) => now?.cost_usd ?? "",
     },
     {
       head: "before",
+      money: "other",
       value: ({ before }) => usd(before),
-      text: ({ before }) => (before === null ? "–" : costOf(before)),
+      text: ({ before }, decimals) => (before === null ? "–" : costOf(before, decimals)),
       exact: ({ before }) => before?.cost_usd ?? "",
     },
     {
       head: "difference",
+      money: "other",
       value: (beside) => (isPriced(beside) ? differenceOf(beside.now, beside.before) : NaN),
-      text: ({ now, before }) => describeDifferenceOf(now, before),
+      text: ({ now, before }, decimals) => describeDifferenceOf(now, before, decimals),
       exact: (beside) => (isPriced(beside) ? String(differenceOf(beside.now, beside.before)) : ""),
     },
     {

@@ -16,10 +16,10 @@ export function differenceOf(now: Sums | null, before: Sums | null): number {
  * may be a cent off the shown costs. `≥` or `≤` stands before it where one of the costs is not exact. Empty where neither is known to be
  * anything.
  */
-export function describeDifferenceOf(now: Sums | null, before: Sums | null): string {
+export function describeDifferenceOf(now: Sums | null, before: Sums | null, decimals?: number): string {
   if (moneyOf(now) === 0n && moneyOf(before) === 0n) return "";
   const difference = differenceOf(now, before);
-  return `${boundOfDifference(now, before)}${difference > 0 ? "+" : ""}${formatDollars(difference)}`;
+  return `${boundOfDifference(now, before)}${difference > 0 ? "+" : ""}${formatDollars(difference, decimals)}`;
 }
 
 /** Writes how many points a share is above another one: `−4 points`; empty where they are equal. */

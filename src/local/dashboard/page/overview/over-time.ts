@@ -2,7 +2,7 @@ import { chartOf } from "../chart.ts";
 import type { Series, Words } from "../chart/charted.ts";
 import type { Row, Sums, UsageReport } from "../feed-types.ts";
 import { isFilter, type Change, type State } from "../state.ts";
-import { nameBriefly, nameWholly } from "../time-names.ts";
+import { nameBriefly, nameNow, nameWholly } from "../time-names.ts";
 import { describeBeforeByNow, spanBefore, spanOf, timesIn, zoomInto, type Span } from "../times.ts";
 import { costOf, inputOf, nameIn } from "../usage-sums.ts";
 import { addGroups } from "./groups.ts";
@@ -37,8 +37,8 @@ export function overTime(course: Course, state: State, change: Change): HTMLElem
   const rows = isSideBySide ? course.rows.filter((row) => order.includes(nameIn(row, by))) : course.rows;
   return chartOf({
     title: `${what} by ${span.step}`,
-    times: times.map((time) => ({
-      brief: nameBriefly(time, span.step),
+    times: times.map((time, at) => ({
+      brief: span.isUntilNow && at === times.length - 1 ? nameNow(span.step) : nameBriefly(time, span.step),
       whole: nameWholly(time, span.step),
     })),
     series: seriesOf({ ...course, rows }, times, state).map((series) => ({

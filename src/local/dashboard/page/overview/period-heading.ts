@@ -1,6 +1,6 @@
 import { element } from "../elements.ts";
 import type { Sums } from "../feed-types.ts";
-import { formatChange, formatDay, formatDollars } from "../numbers.ts";
+import { describeChange, formatDay, formatDollars } from "../numbers.ts";
 import { PERIODS } from "../state.ts";
 import { spanOf, type SpanQuery } from "../times.ts";
 import { costOf, ownWorthOf, worthOf } from "../usage-sums.ts";
@@ -72,8 +72,8 @@ function nameOfPeriod(period: SpanQuery): string {
 function besideBefore(total: Sums, { total: before, title, recordedSince }: Before): string {
   if (recordedSince !== null)
     return `${title}: ${costOf(before)}, recorded since ${formatDay(recordedSince)}`;
-  const change = formatChange(Number(total.cost_usd), Number(before.cost_usd));
-  return change === "" ? `${title}: ${costOf(before)}` : `${change} on ${title} (${costOf(before)})`;
+  const change = describeChange(Number(total.cost_usd), Number(before.cost_usd), title);
+  return change === "" ? `${title}: ${costOf(before)}` : `${change} (${costOf(before)})`;
 }
 
 function paidByPlan(total: Sums, before: Sums): string {

@@ -6,7 +6,7 @@ import { budgetMeters } from "../meters/budget-meters.ts";
 import { limitMeters } from "../meters/limit-meters.ts";
 import { meterItem } from "../meters/meter-item.ts";
 import type { Meter } from "../meters/meter.ts";
-import { formatChange, formatDay, formatDollars } from "../numbers.ts";
+import { describeChange, formatDay, formatDollars } from "../numbers.ts";
 import { isRecordedInPart } from "./recorded-since.ts";
 import { startOfDay } from "../times.ts";
 import { costOf } from "../usage-sums.ts";
@@ -61,12 +61,9 @@ function besideYesterday(
   if (isRecordedInPart(startOfDay(now), recordedSince)) return [sayRecorded(recordedSince)];
   if (isRecordedInPart(start, recordedSince))
     return [`yesterday: ${formatSpent(yesterday)}`, detail(", the first recorded day")];
-  const change = formatChange(today.usd, Number(byNow.cost_usd));
+  const change = describeChange(today.usd, Number(byNow.cost_usd), "yesterday by this time");
   if (change === "") return [`yesterday: ${formatSpent(yesterday)}`];
-  return [
-    `${change} on yesterday by this time`,
-    detail(` (${costOf(byNow)}); all of yesterday ${formatSpent(yesterday)}`),
-  ];
+  return [change, detail(` (${costOf(byNow)}); all of yesterday ${formatSpent(yesterday)}`)];
 }
 
 /** What last month cost until the same day, and all of it. */
@@ -79,11 +76,9 @@ function besideLastMonth(
   const name = MONTH.format(firstDayOf(now));
   if (isRecordedInPart(firstDayOf(now), recordedSince))
     return [`${name}: ${formatSpent(lastMonth)}, ${sayRecorded(recordedSince)}`];
-  const change = formatChange(month.usd, lastMonthByNow.usd);
+  const change = describeChange(month.usd, lastMonthByNow.usd, `${name} until the same day`);
   if (change === "") return [`${name}: ${formatSpent(lastMonth)}`];
-  return [
-    `${change} on ${name} until the same day (${formatSpent(lastMonthByNow)}); all of ${name} ${formatSpent(lastMonth)}`,
-  ];
+  return [`${change} (${formatSpent(lastMonthByNow)}); all of ${name} ${formatSpent(lastMonth)}`];
 }
 
 function sayRecorded(since: string | null): string {
@@ -116,11 +111,10 @@ function left(status: Status): HTMLElement[] {
   ];
 }
 
-/** What refuses has its sentence above every view, with what is assumed. A phone has no room for its bar besides. */
+/** What refuses has its sentence above every view, with what is assumed. */
 function briefItem(meter: Meter): HTMLElement {
   const item = meterItem(meter, [meter.alarms.join(". ")]);
   if (isLittleUsed(meter)) item.classList.add("little");
-  if (meter.isRefusing) item.classList.add("said");
   return item;
 }
 

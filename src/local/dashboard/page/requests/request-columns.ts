@@ -95,8 +95,9 @@ export const TIME: TableColumn<PricedRecord> = {
 
 export const COST: TableColumn<PricedRecord> = {
   head: "cost",
+  money: "spent",
   value: ({ cost }) => Number(cost.amount_usd),
-  text: (record) => costInList(record.cost, record),
+  text: (record, decimals) => costInList(record.cost, record, decimals),
   exact: ({ cost }) => cost.amount_usd ?? "",
 };
 

@@ -148,7 +148,7 @@ function requestChart(requests: readonly SessionRequest[], part: string): HTMLEl
     line: {
       name: "cost so far",
       values: requests.map(({ costSoFar }) => costSoFar ?? 0),
-      words: requests.map(describeCostSoFar),
+      words: requests.map((request) => describeCostSoFar(request)),
     },
     marks: marks.filter((mark) => mark.places.length > 0),
   });
@@ -164,8 +164,8 @@ function wordFor({ usage }: PricedRecord, count: number): string | undefined {
   return usage === "partial" && count > 0 ? `≥${formatCompact(count)}` : undefined;
 }
 
-function describeCostSoFar({ costSoFar, isExactSoFar }: SessionRequest): string {
-  return costSoFar === null ? "unknown" : `${isExactSoFar ? "" : "≥"}${formatDollars(costSoFar)}`;
+function describeCostSoFar({ costSoFar, isExactSoFar }: SessionRequest, decimals?: number): string {
+  return costSoFar === null ? "unknown" : `${isExactSoFar ? "" : "≥"}${formatDollars(costSoFar, decimals)}`;
 }
 
 /** Why a request is marked; "" if it is not. */
@@ -236,6 +236,7 @@ const REQUEST_COLUMNS: readonly TableColumn<SessionRequest>[] = [
   ofRecord(COST),
   {
     head: "cost so far",
+    money: "other",
     value: ({ costSoFar }) => costSoFar ?? 0,
     text: describeCostSoFar,
     exact: ({ costSoFar }) => String(costSoFar ?? ""),
