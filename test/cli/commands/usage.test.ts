@@ -479,7 +479,9 @@ test("usage --json --fields has of rows and totals only the fields that are name
   const read = async (...args: string[]) =>
     JSON.parse((await usage(t, [...by, ...args], { records })).out) as Document;
   const whole = await read();
-  const named = whole.rows.map(({ session, branch, requests }) => `${session} ${branch} ${requests}`).sort();
+  const named = whole.rows
+    .map(({ session, branch, requests }) => [session, branch, requests].join(" "))
+    .sort();
   assert.deepEqual(named, ["one main 1", "one next 1"]);
   for (const fields of [["requests"], ["requests", "cost_usd"], ["ttft_ms"], Object.keys(whole.total)]) {
     const { rows, total, sandbox, ...rest } = await read("--fields", fields.join());

@@ -193,11 +193,12 @@ test("usage: at each width a row is a line, and no word is broken", () => {
   );
 });
 
+// What is assumed is a column where there is room, else a line below.
+const isBelow = (line: string) => /^ *of it \S+ assumed$/.test(stripVTControlCharacters(line));
+
 test("budget and its lines in status", () => {
   fc.assert(
     fc.property(fc.array(budget, { minLength: 1, maxLength: 5 }), (budgets) => {
-      // What is assumed is a column where there is room, else a line below.
-      const isBelow = (line: string) => /^ *of it \S+ assumed$/.test(stripVTControlCharacters(line));
       assertAtEachWidth((width) => {
         const lines = formatBudgets(budgets, NOW, view(width)).split("\n");
         assertFits(lines.filter(isBelow), width);

@@ -33,22 +33,31 @@ export function formatShare(part: number, whole: number): string {
  */
 export function formatDollars(dollars: number, decimals?: number): string {
   const size = Math.abs(dollars);
-  const exactly = (count: number) => ({ minimumFractionDigits: count, maximumFractionDigits: count });
-  const significant = (count: number) => ({
-    minimumSignificantDigits: count,
-    maximumSignificantDigits: count,
-  });
-  const digits =
-    decimals !== undefined
-      ? size === 0 || size >= 0.5 / 10 ** decimals
-        ? exactly(decimals)
-        : significant(1)
-      : size === 0 || size >= 1
-        ? exactly(2)
-        : significant(3);
+  // Less than half of the last decimal would be shown as nothing.
+  const isTiny = size > 0 && size < (decimals === undefined ? 1 : 0.5 / 10 ** decimals);
   return withMinus(
-    new Intl.NumberFormat(undefined, { style: "currency", currency: "USD", ...digits }).format(dollars),
+    (isTiny ? withSignificant(decimals === undefined ? 3 : 1) : withDecimals(decimals ?? 2)).format(dollars),
   );
+}
+
+function withDecimals(count: number): Intl.NumberFormat {
+  return dollarFormat({ minimumFractionDigits: count, maximumFractionDigits: count });
+}
+
+function withSignificant(count: number): Intl.NumberFormat {
+  return dollarFormat({ minimumSignificantDigits: count, maximumSignificantDigits: count });
+}
+
+/** A list has thousands of amounts, and a format takes long to make. */
+const dollarFormats = new Map<string, Intl.NumberFormat>();
+
+function dollarFormat(digits: Intl.NumberFormatOptions): Intl.NumberFormat {
+  const key = JSON.stringify(digits);
+  const format =
+    dollarFormats.get(key) ??
+    new Intl.NumberFormat(undefined, { style: "currency", currency: "USD", ...digits });
+  dollarFormats.set(key, format);
+  return format;
 }
 
 /** As many decimals as a column of dollars has: cents, or a hundredth of a cent where nothing in it is a dollar. */

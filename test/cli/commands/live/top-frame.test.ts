@@ -165,6 +165,9 @@ test("names cannot control the terminal", () => {
   }
 });
 
+const rowsAt = (columns: number, shown: TopState) =>
+  renderTop(shown, { columns, rows: 24, isColoured: false }).slice(4, 7);
+
 test("the column that tools are sorted by is marked, and each has its share of the cost and its last hour", () => {
   const head = (sorting: TopState["sorting"], columns: number) =>
     renderTop(state({ sorting }), { columns, rows: 24, isColoured: false })[3] ?? "";
@@ -172,8 +175,6 @@ test("the column that tools are sorted by is marked, and each has its share of t
   assert.match(head("cost", 80), /last hour +cost\/h↓ {2}share$/);
   assert.match(head("requests", 80), /requests\/h↓/);
   assert.match(head("name", 80), /^tool↓ /);
-  const rowsAt = (columns: number, shown: TopState) =>
-    renderTop(shown, { columns, rows: 24, isColoured: false }).slice(4, 7);
   assert.match(rowsAt(160, state())[0] ?? "", / {2}\d+% {2}█+░*$/);
   const activity = new RecentActivity(PRICES);
   const at = (minutes: number) => new Date(NOW - minutes * 60_000).toISOString();

@@ -95,6 +95,9 @@ test("columns for which there is no room are named, with the option that shows t
   assert.ok(!wide.includes("Hidden"));
 });
 
+const others = (lines: readonly string[]) =>
+  lines.map((line) => line.replace(/(?:^| · )\d+ more columns: --wide$/, "")).filter((line) => line !== "");
+
 test("at a terminal there are two lines: facts, and what to type", () => {
   const [facts, advice = ""] = below(rendered(MIXED, { width: 240 }));
   assert.deepEqual(
@@ -104,8 +107,6 @@ test("at a terminal there are two lines: facts, and what to type", () => {
       "43 failed (3.3%): --by outcome · 10 more columns: --wide · no price: tollkeeper prices nobody-knows",
     ],
   );
-  const others = (lines: readonly string[]) =>
-    lines.map((line) => line.replace(/(?:^| · )\d+ more columns: --wide$/, "")).filter((line) => line !== "");
   assert.deepEqual(others(below(rendered(many(3)))), [`estimate at list prices of ${priceTable.asOf}`]);
   assert.deepEqual(others(below(rendered(many(2, FAILED)))), ["2 failed (100%): --by outcome"]);
   assert.deepEqual(others(below(rendered(many(2, FAILED), { by: ["outcome"] }))), ["2 failed (100%)"]);
@@ -231,14 +232,15 @@ test("of two groupings the first name and its sum head the rows that share it", 
   assert.match(rendered(records, { by: ["tool", "model"], isTerminal: false }), /^(\S+) .*\n\1 /m);
 });
 
+const heads = (text: string) =>
+  new Set(
+    text
+      .split("\n")
+      .filter((line) => /^tool {2}/.test(line))
+      .flatMap((line) => line.split(/ {2,}/)),
+  ).size;
+
 test("as many columns are said to be missing as --wide adds", () => {
-  const heads = (text: string) =>
-    new Set(
-      text
-        .split("\n")
-        .filter((line) => /^tool {2}/.test(line))
-        .flatMap((line) => line.split(/ {2,}/)),
-    ).size;
   const all = heads(rendered(MIXED, { width: 80, isWide: true }));
   for (const width of [60, 80, 100, 120, 160, 200]) {
     const report = rendered(MIXED, { width });
