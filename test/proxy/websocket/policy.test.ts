@@ -196,6 +196,7 @@ test("a message about a response that runs needs no place beside it, and another
   client.send({ type: "response.steer", previous_response_id: "resp_of_another_socket" });
   for (const refused of [await client.until(isTerminal), await client.until(isTerminal)])
     assert.equal(refused.error?.code, "braked");
+  await waitUntil("4 messages", () => (upstream.messages.length === 4 ? true : null));
   assert.deepEqual(
     upstream.messages.map(({ type }) => type),
     ["response.create", "response.inject", "response.steer", "response.processed"],

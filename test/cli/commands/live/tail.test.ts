@@ -107,7 +107,7 @@ test("tail shows requests that are refused, with a record or without one, as ref
   );
   rmSync(keyFile.path);
   await (await post(daemon, "/v1/messages", BODY)).text();
-  assert.match(String((await lines.next()).value), /[\d.]+ s {2}402 key_unavailable, refused by tollkeeper$/);
+  assert.match(String((await lines.next()).value), / 402 key_unavailable, refused by tollkeeper$/);
 });
 
 test("tail --json prints a refusal without a record as an object of its own", async (t) => {
