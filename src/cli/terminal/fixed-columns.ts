@@ -120,7 +120,8 @@ function fillEmptyCells<Row>(columns: readonly FixedColumn<Row>[], width: number
   const cells = columns.slice(0, -1);
   const text = columns.at(-1)?.text(row) ?? "";
   const isEmpty = cells.map((column) => column.text(row) === "");
-  for (const [from, column] of cells.entries()) {
+  // From the right, where reasons are looked for.
+  for (const [from, column] of [...cells.entries()].toReversed()) {
     if (isEmpty[from] !== true || isEmpty[from - 1] === true) continue;
     const found = isEmpty.indexOf(false, from);
     const to = found === -1 ? cells.length : found;

@@ -45,6 +45,9 @@ test("a reason begins where cells before it are empty, if it fits there", () => 
   const [time, tool, reason] = COLUMNS as [FixedColumn<Row>, FixedColumn<Row>, FixedColumn<Row>];
   const columns = [time, { ...tool, width: 12 }, last, reason];
   assert.deepEqual(rowLines(columns, 28, row), ["9:14  429 over      2.0 s"]);
+  // Of two places, it takes the one to the right.
+  const twice = [{ ...time, width: 8, text: () => "" }, last, { ...tool, width: 8 }, last, reason];
+  assert.deepEqual(rowLines(twice, 32, row), ["          2.0 s  429 over  2.0 s"]);
   const long = { ...row, reason: "429 budget spent" };
   assert.deepEqual(rowLines(columns, 28, long), ["9:14                2.0 s", "      429 budget spent"]);
 });
