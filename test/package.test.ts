@@ -111,10 +111,10 @@ test("the package installs what its programs import from others, and bundles the
   const libraries = new Set(imported.filter((name) => !isBuiltin(name)));
   // Imported only where there is no price table, and the package has one.
   libraries.delete("@pydantic/genai-prices");
-  const bundled = ["jsonc-parser", "yargs"];
+  const bundled = ["fast-string-truncated-width", "jsonc-parser", "yaml", "yargs"];
   assert.deepEqual([...libraries, ...bundled].sort(), Object.keys(dependencies).sort());
   const licences = readFileSync(join(project, "dist", "bundled-licences.txt"), "utf8");
-  for (const library of ["yargs", "cliui", "jsonc-parser", "@modelcontextprotocol/server", "zod"])
+  for (const library of ["yargs", "cliui", "jsonc-parser", "yaml", "@modelcontextprotocol/server", "zod"])
     assert.match(licences, new RegExp(`^${library} \\d[^]*?(?:MIT|ISC|Permission)`, "m"));
 });
 

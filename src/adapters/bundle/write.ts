@@ -17,10 +17,10 @@ const PROGRAMS = [
 ];
 
 /**
- * The libraries that every command loads. They are listed as dependencies like the others, so that audits of what users run see
- * them.
+ * The libraries that every command loads, and one of many files. They are listed as dependencies like the others, so that audits of what
+ * users run see them.
  */
-const BUNDLED = ["jsonc-parser", "yargs"];
+const BUNDLED = ["fast-string-truncated-width", "jsonc-parser", "yaml", "yargs"];
 
 /** Commands whose arguments are read without yargs. */
 const WITHOUT_YARGS = ["src/cli/commands/serve.ts", "src/cli/commands/statusline.ts"];
@@ -71,6 +71,8 @@ async function writeBundle(): Promise<Metafile> {
     mainFields: ["module", "main"],
     alias: {
       "string-width": fileURLToPath(new URL("./ascii-width.ts", import.meta.url)),
+      // Its other form requires modules of Node's, which a bundle of ES modules cannot.
+      yaml: join(ROOT, "node_modules/yaml/browser/index.js"),
       "@modelcontextprotocol/server/_shims": fileURLToPath(
         new URL("./no-form-validator.ts", import.meta.url),
       ),
