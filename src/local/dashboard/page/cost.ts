@@ -2,7 +2,7 @@ import type { UsageRecord } from "../../../core/ledger/record.ts";
 import { isOwnUpstream, isPlanUpstream } from "../../../core/plans/names.ts";
 import { element } from "./elements.ts";
 import type { Cost, CostLine } from "./feed-types.ts";
-import { formatCompact, formatCount, formatDollars } from "./numbers.ts";
+import { formatCompact, formatCount, formatDollarsIn } from "./numbers.ts";
 import { nameClass } from "./record/class-words.ts";
 
 /** What of a record says what its cost means. */
@@ -13,7 +13,7 @@ export function describeCost(cost: Cost, record: Charged, decimals?: number): st
   const { amount_usd: amount, missing, from } = cost;
   if (from === "free" && record.tokens !== null) return wordFor(record.upstream);
   if (amount === null) return missing.length > 0 ? "unpriced" : "unknown";
-  return `${boundOf(cost)}${formatDollars(Number(amount), decimals)}`;
+  return `${boundOf(cost)}${formatDollarsIn(Number(amount), decimals)}`;
 }
 
 function wordFor(upstream: string): string {

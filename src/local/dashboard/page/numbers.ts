@@ -27,17 +27,20 @@ export function formatShare(part: number, whole: number): string {
   return part < whole && share >= 0.995 ? `>${PERCENT.format(0.99)}` : PERCENT.format(share);
 }
 
+/** Cents, or three digits that count below a dollar, so that nothing that was paid is shown as 0. */
+export function formatDollars(dollars: number): string {
+  const isSmall = dollars !== 0 && Math.abs(dollars) < 1;
+  return withMinus((isSmall ? withSignificant(3) : withDecimals(2)).format(dollars));
+}
+
 /**
- * Cents, or three digits that count below a dollar, so that nothing that was paid is shown as 0.
- * @param decimals - of a column, whose points stand beneath each other; what they would show as 0 has its first digit that counts
+ * The same in a column, whose points stand beneath each other. What would be shown as 0 has its first digit that counts.
+ * @param decimals - those of the column; undefined outside of one
  */
-export function formatDollars(dollars: number, decimals?: number): string {
-  const size = Math.abs(dollars);
-  // Less than half of the last decimal would be shown as nothing.
-  const isTiny = size > 0 && size < (decimals === undefined ? 1 : 0.5 / 10 ** decimals);
-  return withMinus(
-    (isTiny ? withSignificant(decimals === undefined ? 3 : 1) : withDecimals(decimals ?? 2)).format(dollars),
-  );
+export function formatDollarsIn(dollars: number, decimals: number | undefined): string {
+  if (decimals === undefined) return formatDollars(dollars);
+  const isTiny = dollars !== 0 && Math.abs(dollars) < 0.5 / 10 ** decimals;
+  return withMinus((isTiny ? withSignificant(1) : withDecimals(decimals)).format(dollars));
 }
 
 function withDecimals(count: number): Intl.NumberFormat {

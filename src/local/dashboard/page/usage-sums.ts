@@ -1,5 +1,5 @@
 import type { NamedRow, Sums } from "./feed-types.ts";
-import { formatCount, formatDollars, formatShare } from "./numbers.ts";
+import { formatCount, formatDollarsIn, formatShare } from "./numbers.ts";
 
 /** All input tokens. */
 export function inputOf({ input_uncached: uncached, cache_read: read, cache_write: write }: Sums): number {
@@ -12,7 +12,7 @@ export function inputOf({ input_uncached: uncached, cache_read: read, cache_writ
  */
 export function costOf(sums: Sums, decimals?: number): string {
   return (
-    wordForCost(sums) ?? `${sums.cost_is_exact ? "" : "≥"}${formatDollars(Number(sums.cost_usd), decimals)}`
+    wordForCost(sums) ?? `${sums.cost_is_exact ? "" : "≥"}${formatDollarsIn(Number(sums.cost_usd), decimals)}`
   );
 }
 
@@ -38,7 +38,7 @@ export function worthOf(
   { plan_worth_usd: worth, plan_worth_is_exact: isExact }: Sums,
   decimals?: number,
 ): string {
-  return worth === null ? "" : `${isExact === true ? "" : "≥"}${formatDollars(Number(worth), decimals)}`;
+  return worth === null ? "" : `${isExact === true ? "" : "≥"}${formatDollarsIn(Number(worth), decimals)}`;
 }
 
 /** The same of what tools paid with keys of their own. */
@@ -46,7 +46,7 @@ export function ownWorthOf(
   { own_worth_usd: worth, own_worth_is_exact: isExact }: Sums,
   decimals?: number,
 ): string {
-  return worth === null ? "" : `${isExact === true ? "" : "≥"}${formatDollars(Number(worth), decimals)}`;
+  return worth === null ? "" : `${isExact === true ? "" : "≥"}${formatDollarsIn(Number(worth), decimals)}`;
 }
 
 /** How much of a cost is certain, by the requests and the models: `all counted`, or `98% counted, 1 model unpriced`. */

@@ -20,6 +20,8 @@ for (const deviceScaleFactor of [1, 1.25, 2])
       });
       await page.goto(url);
       await page.waitForSelector("main");
+      // The boxes are white, and the page around them is not.
+      await page.evaluate('document.documentElement.style.background = "white"');
       await page.evaluate(`document.body.replaceChildren(...${JSON.stringify(HEIGHTS)}.map((height) => {
         const box = document.createElement("div");
         box.className = "table";

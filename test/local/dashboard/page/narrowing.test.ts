@@ -83,40 +83,50 @@ test("controls stand beside their names alike, in one line, however long names a
     model: `${"a-long-name-".repeat(5)}1`,
     project: `/home/me/${"a-long-name-".repeat(5)}1`,
   }));
-  for (const own of [long, []]) {
-    const daemon = await startWithRecords(t, own);
-    const { page } = await openChromium(t, { viewport: { width: 1_440, height: 900 } });
-    await page.goto(`${daemon.url}/#/requests?since=7d`);
-    await page.waitForSelector('main[aria-busy="false"]');
-    await page.waitForSelector(own.length === 0 ? '.empty:has-text("No requests yet")' : ".narrowing select");
-    const labels = await page.$$eval("main .controls label:has(select, input)", (all) =>
-      all
-        .filter((label) => label.getClientRects().length > 0)
-        .map((label) => {
-          const text = label.ownerDocument.createRange();
-          text.selectNodeContents(label.firstChild ?? label);
-          const control = label.querySelector("select, input")?.getBoundingClientRect();
-          return { gap: (control?.left ?? 0) - text.getBoundingClientRect().right, top: control?.top ?? 0 };
-        }),
-    );
-    assert.ok(labels.length >= 3);
-    for (const { gap, top } of labels) {
-      assert.ok(gap < 8, JSON.stringify(labels));
-      assert.ok(Math.abs(top - (labels[0]?.top ?? 0)) < 3, JSON.stringify(labels));
-    }
+  const daemon = await startWithRecords(t, long);
+  const { page } = await openChromium(t, { viewport: { width: 1_440, height: 900 } });
+  await page.goto(`${daemon.url}/#/requests?since=7d`);
+  await page.waitForSelector('main[aria-busy="false"]');
+  await page.waitForSelector(".narrowing select");
+  const labels = await page.$$eval("main .controls label:has(select, input)", (all) =>
+    all
+      .filter((label) => label.getClientRects().length > 0)
+      .map((label) => {
+        const text = label.ownerDocument.createRange();
+        text.selectNodeContents(label.firstChild ?? label);
+        const control = label.querySelector("select, input")?.getBoundingClientRect();
+        return { gap: (control?.left ?? 0) - text.getBoundingClientRect().right, top: control?.top ?? 0 };
+      }),
+  );
+  assert.ok(labels.length >= 3);
+  for (const { gap, top } of labels) {
+    assert.ok(gap < 8, JSON.stringify(labels));
+    assert.ok(Math.abs(top - (labels[0]?.top ?? 0)) < 3, JSON.stringify(labels));
   }
 });
 
-test("a period without requests is told from a ledger without any", { skip }, async (t) => {
-  const old = records().map((record) => ({
-    ...record,
-    ts: new Date(Date.parse(record.ts) - 20 * 24 * 60 * 60 * 1_000).toISOString(),
-  }));
-  const daemon = await startWithRecords(t, old);
-  const { page } = await openChromium(t);
-  await page.goto(`${daemon.url}/#/requests?since=7d`);
-  await page.waitForSelector('.empty h2:text-is("No request in this period")');
-});
+test(
+  "a period without requests is told from a ledger without any, which has nothing to choose from",
+  { skip },
+  async (t) => {
+    const old = records().map((record) => ({
+      ...record,
+      ts: new Date(Date.parse(record.ts) - 20 * 24 * 60 * 60 * 1_000).toISOString(),
+    }));
+    const daemon = await startWithRecords(t, old);
+    const { page } = await openChromium(t);
+    await page.goto(`${daemon.url}/#/requests?since=7d`);
+    await page.waitForSelector('.empty h2:text-is("No request in this period")');
+    assert.equal(await page.locator("main > .controls").isVisible(), true);
+    const unused = await startWithRecords(t, []);
+    for (const view of ["overview", "requests"]) {
+      await page.goto(`${unused.url}/#/${view}`);
+      await page.waitForSelector('.empty h2:text-is("No requests yet")');
+      // There is nothing to choose from.
+      assert.equal(await page.locator("main > .controls").isVisible(), false, view);
+    }
+  },
+);
 
 test(
   "a list of several days names the day of its rows, also of one; today needs no name",

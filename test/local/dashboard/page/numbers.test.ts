@@ -7,6 +7,7 @@ import {
   formatChange,
   formatDay,
   formatDollars,
+  formatDollarsIn,
   formatSeconds,
 } from "../../../../src/local/dashboard/page/numbers.ts";
 import { dayOf } from "../../../../src/local/dashboard/page/times.ts";
@@ -58,22 +59,19 @@ test("changes are percentages with a minus sign, and from ten times on times", (
 });
 
 test("dollars below nothing have a minus sign, and no hyphen", () => {
-  assert.deepEqual(
-    [-2.5, -0.05].map((dollars) => formatDollars(dollars)),
-    ["−$2.50", "−$0.0500"],
-  );
+  assert.deepEqual([-2.5, -0.05].map(formatDollars), ["−$2.50", "−$0.0500"]);
 });
 
 test("dollars of a column have the same decimals, but for what they would show as nothing", () => {
   const column = [12.5, 0.925, 0.0049, -0.2, 0];
   const decimals = decimalsOf(column);
   assert.deepEqual(
-    column.map((dollars) => formatDollars(dollars, decimals)),
+    column.map((dollars) => formatDollarsIn(dollars, decimals)),
     ["$12.50", "$0.93", "$0.005", "−$0.20", "$0.00"],
   );
   const cheap = [0.147, 0.00867, 0.00001];
   assert.deepEqual(
-    cheap.map((dollars) => formatDollars(dollars, decimalsOf(cheap))),
+    cheap.map((dollars) => formatDollarsIn(dollars, decimalsOf(cheap))),
     ["$0.1470", "$0.0087", "$0.00001"],
   );
 });

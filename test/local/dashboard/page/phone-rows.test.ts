@@ -99,18 +99,18 @@ test(
     assert.deepEqual(lines, [
       ["#5 main –", "TIME", "refused: budget spent"],
       ["#4 main –", "TIME", "overloaded (529)"],
-      ["#3 main ≥$0.370", "TIME ≥123,456 in ≥12,345 out", "cut short by the tool"],
-      ["#2 main $0.370", "TIME 123,456 in 12,345 out", "missed the cache: the tools changed, +$0.00720"],
-      ["#1 main $0.370", "TIME 123,456 in 12,345 out"],
+      ["#3 main ≥$0.3704", "TIME ≥123,456 in ≥12,345 out", "cut short by the tool"],
+      ["#2 main $0.3704", "TIME 123,456 in 12,345 out", "missed the cache: the tools changed, +$0.00720"],
+      ["#1 main $0.3704", "TIME 123,456 in 12,345 out"],
     ]);
     // The title has the day.
     assert.equal(await page.locator(".of-session tbody .date").first().isVisible(), false);
-    // Costs and tokens end at the right edge: a body has a rem at each side.
+    // Costs and tokens end at the right edge: a body has a rem at each side, and a table an edge and 0.8 rem.
     for (const column of ["cost", "tokens out"]) {
       const box = await page
         .locator(`.of-session tbody tr:last-child [data-column="${column}"]`)
         .boundingBox();
-      assert.equal(Math.round((box?.x ?? 0) + (box?.width ?? 0)), 390 - 16, column);
+      assert.equal(Math.round((box?.x ?? 0) + (box?.width ?? 0)), Math.round(390 - 16 - 1 - 12.8), column);
     }
   },
 );

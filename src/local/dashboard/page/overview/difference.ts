@@ -1,6 +1,6 @@
 import { formatMoney, parseMoney } from "../../../../core/price/money.ts";
 import type { Sums } from "../feed-types.ts";
-import { formatDollars } from "../numbers.ts";
+import { formatDollarsIn } from "../numbers.ts";
 
 /** One digit that counts, for less than a point. */
 const FRACTION = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 1 });
@@ -19,7 +19,7 @@ export function differenceOf(now: Sums | null, before: Sums | null): number {
 export function describeDifferenceOf(now: Sums | null, before: Sums | null, decimals?: number): string {
   if (moneyOf(now) === 0n && moneyOf(before) === 0n) return "";
   const difference = differenceOf(now, before);
-  return `${boundOfDifference(now, before)}${difference > 0 ? "+" : ""}${formatDollars(difference, decimals)}`;
+  return `${boundOfDifference(now, before)}${difference > 0 ? "+" : ""}${formatDollarsIn(difference, decimals)}`;
 }
 
 /** Writes how many points a share is above another one: `−4 points`; empty where they are equal. */

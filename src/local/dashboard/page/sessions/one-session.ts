@@ -7,6 +7,7 @@ import {
   formatCompact,
   formatCount,
   formatDollars,
+  formatDollarsIn,
   formatMoment,
   formatSeconds,
   formatShare,
@@ -165,7 +166,7 @@ function wordFor({ usage }: PricedRecord, count: number): string | undefined {
 }
 
 function describeCostSoFar({ costSoFar, isExactSoFar }: SessionRequest, decimals?: number): string {
-  return costSoFar === null ? "unknown" : `${isExactSoFar ? "" : "≥"}${formatDollars(costSoFar, decimals)}`;
+  return costSoFar === null ? "unknown" : `${isExactSoFar ? "" : "≥"}${formatDollarsIn(costSoFar, decimals)}`;
 }
 
 /** Why a request is marked; "" if it is not. */
