@@ -63,9 +63,10 @@ function dollarFormat(digits: Intl.NumberFormatOptions): Intl.NumberFormat {
   return format;
 }
 
-/** As many decimals as a column of dollars has: cents, or a hundredth of a cent where nothing in it is a dollar. */
+/** As many decimals as a column of dollars has: cents, or what gives the largest of less than a dollar three digits that count. */
 export function decimalsOf(dollars: readonly number[]): number {
-  return dollars.some((one) => Math.abs(one) >= 1) ? 2 : 4;
+  const most = dollars.reduce((largest, one) => Math.max(largest, Math.abs(one)), 0);
+  return most === 0 || most >= 1 ? 2 : 2 - Math.floor(Math.log10(most));
 }
 
 /** For axes: as many digits as the distance of two ticks has, or cents. With fewer, equal distances would look unequal. */

@@ -25,7 +25,7 @@ const WORTH: TableColumn<Row> = {
   head: "worth",
   money: "other",
   // What no plan paid is less than what one paid that cost nothing with a key, too.
-  value: (row) => Number(row.plan_worth_usd ?? -1),
+  value: (row) => Number(row.plan_worth_usd ?? -Infinity),
   text: worthOf,
   exact: (row) => row.plan_worth_usd ?? "",
 };
@@ -33,7 +33,7 @@ const WORTH: TableColumn<Row> = {
 const OWN_KEYS: TableColumn<Row> = {
   head: "own keys",
   money: "other",
-  value: (row) => Number(row.own_worth_usd ?? -1),
+  value: (row) => Number(row.own_worth_usd ?? -Infinity),
   text: ownWorthOf,
   exact: (row) => row.own_worth_usd ?? "",
 };

@@ -183,7 +183,7 @@ interface Scale {
 
 function scaleOf<Row>({ money, value }: TableColumn<Row>, rows: readonly Row[]): Scale {
   if (money === undefined) return { decimals: undefined, most: 0 };
-  const values = rows.map(value).filter((one) => typeof one === "number" && !Number.isNaN(one)) as number[];
+  const values = rows.map(value).filter((one): one is number => Number.isFinite(one));
   // Of a single row it would say nothing.
   const hasBars = money === "spent" && rows.length > 1;
   return {

@@ -72,7 +72,7 @@ test("dollars of a column have the same decimals, but for what they would show a
   const cheap = [0.147, 0.00867, 0.00001];
   assert.deepEqual(
     cheap.map((dollars) => formatDollarsIn(dollars, decimalsOf(cheap))),
-    ["$0.1470", "$0.0087", "$0.00001"],
+    ["$0.147", "$0.009", "$0.00001"],
   );
 });
 

@@ -99,9 +99,9 @@ test(
     assert.deepEqual(lines, [
       ["#5 main –", "TIME", "refused: budget spent"],
       ["#4 main –", "TIME", "overloaded (529)"],
-      ["#3 main ≥$0.3704", "TIME ≥123,456 in ≥12,345 out", "cut short by the tool"],
-      ["#2 main $0.3704", "TIME 123,456 in 12,345 out", "missed the cache: the tools changed, +$0.00720"],
-      ["#1 main $0.3704", "TIME 123,456 in 12,345 out"],
+      ["#3 main ≥$0.370", "TIME ≥123,456 in ≥12,345 out", "cut short by the tool"],
+      ["#2 main $0.370", "TIME 123,456 in 12,345 out", "missed the cache: the tools changed, +$0.00720"],
+      ["#1 main $0.370", "TIME 123,456 in 12,345 out"],
     ]);
     // The title has the day.
     assert.equal(await page.locator(".of-session tbody .date").first().isVisible(), false);

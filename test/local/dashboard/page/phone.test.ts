@@ -87,8 +87,8 @@ for (const width of [320, 390])
       assert.deepEqual(await linesOf(page), expected, view);
       if (view === "overview") {
         const cost = await page.locator(`${TABLE} tbody [data-column="cost"]`).boundingBox();
-        // A body has a rem at each side.
-        assert.equal(Math.round((cost?.x ?? 0) + (cost?.width ?? 0)), width - 16);
+        // A body has a rem at each side, and a table an edge and 0.8 rem.
+        assert.equal(Math.round((cost?.x ?? 0) + (cost?.width ?? 0)), Math.round(width - 16 - 1 - 12.8));
       }
       // Nothing has to be moved sideways, and no row has a third line.
       const boxes = await page.$$eval(`${TABLE}, ${TABLE} tbody tr`, (all) =>

@@ -134,10 +134,10 @@ test(
     // 100 tokens at 2 dollars, 1,000 at 0.2 and 5 at 10 per million; each request reads 1,000 more.
     assert.deepEqual(await own.locator("td:nth-child(4)").allTextContents(), [
       "$0.00105",
-      "$0.000850",
-      "$0.000650",
-      "$0.000450",
-      "$0.000250",
+      "$0.00085",
+      "$0.00065",
+      "$0.00045",
+      "$0.00025",
     ]);
     assert.equal(await own.first().locator("td:nth-child(5)").textContent(), "$0.00325");
     assert.equal(await page.locator(".chart svg").count(), 1);
