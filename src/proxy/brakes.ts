@@ -37,7 +37,7 @@ class Fingerprint {
 /** Counts the requests of each tool and group that has a brake. A change of the configuration keeps the counts. */
 export class Brakes {
   readonly #meters = new Map<string, BrakeMeter>();
-  /** Without it, nobody can find a body by its fingerprint in the memory of the process. */
+  /** Without it, a body cannot be found by its fingerprint in the memory of the process. */
   readonly #salt = randomBytes(32);
   readonly #clock: Clock;
 

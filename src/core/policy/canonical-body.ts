@@ -47,7 +47,7 @@ const SPACE_ESCAPES = new Set([0x6e, 0x72, 0x74, 0x66, 0x62]);
  * too, without escapes of ASCII characters, and without the members that no model reads. Each member of the object comes on its own,
  * so that their order does not matter. A body that is no JSON object comes as it is, as one member without a name.
  *
- * For comparing only: that "a b" and "ab" are the same here harms nobody, as a tool hardly ever asks both.
+ * For comparing only: that "a b" and "ab" are the same here does no harm, as a tool hardly ever asks both.
  */
 export class CanonicalBody {
   readonly #onPiece: (member: string, bytes: Buffer) => void;
