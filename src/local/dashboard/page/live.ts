@@ -92,6 +92,7 @@ export class LiveView {
     const known = new Set(this.#ended.map((entry) => ("id" in entry ? entry.id : "")));
     const records = await readRecords({ lines: String(LAST_RECORDS) });
     this.#ended.push(...records.filter(({ id }) => !known.has(id)).toReversed());
+    this.#dropOldest();
     this.#isLoaded = true;
     if (this.#element.isConnected) this.#draw();
   }
@@ -110,8 +111,13 @@ export class LiveView {
       return;
     }
     this.#ended.unshift(data as FeedEntry);
-    this.#ended.length = Math.min(this.#ended.length, MOST_ENDED);
-    if (isShown) this.#addEnded(data as FeedEntry);
+    const dropped = this.#dropOldest();
+    if (isShown) this.#addEnded(data as FeedEntry, dropped);
+  }
+
+  /** Keeps the newest {@link MOST_ENDED}, and returns the others. */
+  #dropOldest(): FeedEntry[] {
+    return this.#ended.splice(MOST_ENDED);
   }
 
   #build(): HTMLElement {
@@ -218,13 +224,17 @@ export class LiveView {
   }
 
   /** Leaves the other rows as they are, so that one which somebody is about to click stays. */
-  #addEnded(entry: FeedEntry): void {
+  #addEnded(entry: FeedEntry, dropped: readonly FeedEntry[]): void {
+    for (const one of dropped) this.#endedRowOf.get(one)?.remove();
+    const oldest = this.#endedBody.lastElementChild;
+    // The heading of a day whose last row has gone.
+    if (oldest?.className === "day") oldest.remove();
     const [row] = this.#endedRows(entry);
     if (row === undefined) return;
-    if (this.#newestDay !== localDay(entry)) return this.#draw();
+    const isFirst = this.#endedBody.childElementCount === 0;
+    if (isFirst || this.#newestDay !== localDay(entry)) return this.#draw();
     if (this.#hasDays) this.#endedBody.firstElementChild?.after(row);
     else this.#endedBody.prepend(row);
-    while (this.#endedBody.childElementCount > MOST_ENDED) this.#endedBody.lastElementChild?.remove();
     this.#nameEnded();
   }
 

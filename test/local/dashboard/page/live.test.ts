@@ -79,3 +79,46 @@ test(
     assert.deepEqual(problems, []);
   },
 );
+
+test(
+  "the list keeps 200 requests, headings of days apart, however it comes to be drawn",
+  { skip },
+  async (t) => {
+    const { url, feed } = await servePage(t, () => JSON.stringify(usageRecord({ model: "before" })));
+    const { page, problems } = await openChromium(t);
+    await page.goto(`${url}/#/live`);
+    const live = await feed;
+    await page.waitForSelector('.live td:text-is("before")');
+    // As `usageRecord` has it, and the day before that.
+    const days = [usageRecord().ts, new Date(Date.parse(usageRecord().ts) - 86_400_000).toISOString()];
+    const send = (count: number, ts: string | undefined, model: string) => {
+      for (let at = 0; at < count; at += 1) {
+        live.write(`event: entry\ndata: ${JSON.stringify(usageRecord({ ts, model: `${model}-${at}` }))}\n\n`);
+      }
+    };
+    const add = async (count: number, ts: string | undefined, model: string) => {
+      send(count, ts, model);
+      await page.waitForSelector(`.live td:text-is("${model}-${count - 1}")`);
+    };
+    const kept = async () => [
+      await page.locator(".live tbody tr:not(.day)").count(),
+      await page.locator(".live tbody tr.day").count(),
+    ];
+    await add(150, days[1], "earlier");
+    await add(100, days[0], "later");
+    assert.deepEqual(await kept(), [200, 2]);
+    await page.click('button:text-is("Hold the list")');
+    await page.click('button:text-is("Go on")');
+    assert.deepEqual(await kept(), [200, 2]);
+    await add(100, days[0], "last");
+    assert.deepEqual(await kept(), [200, 1], "the earlier day's heading goes with its last row");
+    await page.fill("input[type=search]", "last-7");
+    assert.deepEqual(await kept(), [11, 1]);
+    send(200, days[0], "other");
+    await page.waitForSelector('caption:text-is("No request matches")');
+    assert.deepEqual(await kept(), [0, 0]);
+    await add(1, days[0], "last-7");
+    assert.deepEqual(await kept(), [1, 1]);
+    assert.deepEqual(problems, []);
+  },
+);
