@@ -10,6 +10,9 @@ const COMPRESSION = "test/proxy/websocket/compression.test.ts";
 const JUDGE = "src/proxy/websocket/judge.ts";
 const RELAY = "src/proxy/websocket/relay.ts";
 const LIVE = { row: "C12", test: "test/proxy/websocket/live-policy.test.ts" };
+const LIVE_UPSTREAMS = { row: "C12", test: "test/proxy/websocket/live-upstreams.test.ts" };
+const EARLY = "src/proxy/websocket/early-socket.ts";
+const SOCKETS = "src/proxy/websocket/sockets.ts";
 const LIVE_TURNS = "src/proxy/websocket/live-turns.ts";
 const LIVE_MESSAGES = "src/proxy/websocket/live-messages.ts";
 const SETUP = "src/core/websocket/live-message.ts";
@@ -34,8 +37,8 @@ export const WEBSOCKETS: readonly Mutant[] = [
     ...A5,
     without: "opening a WebSocket only where an upstream allows it",
     file: "src/core/decide/handshake.ts",
-    find: "if (upstream.websocket === false)",
-    replace: "if (upstream.websocket !== false)",
+    find: "if (websocket === false) return declined",
+    replace: "if (websocket !== false) return declined",
   },
   {
     ...C12,
@@ -259,5 +262,43 @@ export const WEBSOCKETS: readonly Mutant[] = [
     file: JUDGE,
     find: "keyring.require(key), asked, NOTHING_READ, step, done",
     replace: "keyring.require(key), asked, NOTHING_READ, null, done",
+  },
+  {
+    ...LIVE_UPSTREAMS,
+    without: "leaving the setup to the upstream that it decides on",
+    file: EARLY,
+    find: "client.unshift(Buffer.concat(arrived));",
+    replace: "client.unshift(Buffer.concat(arrived.slice(1)));",
+  },
+  {
+    ...LIVE_UPSTREAMS,
+    without: "ending a WebSocket on which no setup comes",
+    file: EARLY,
+    find: 'const timer = setTimeout(() => fail(1008, "tollkeeper: no setup has come"), bodyIdleMs);',
+    replace:
+      'const timer = setTimeout(() => fail(1008, "tollkeeper: no setup has come"), 10 * bodyIdleMs + 90_000);',
+  },
+  {
+    ...LIVE_UPSTREAMS,
+    without: "asking only an upstream whose WebSockets are on",
+    file: SOCKETS,
+    find: "const obstacle = findObstacle(choice, handshake.client.tool, this.#parts.settings());",
+    replace:
+      'const obstacle = choice.path === "" ? findObstacle(choice, handshake.client.tool, this.#parts.settings()) : null;',
+  },
+  {
+    ...LIVE_UPSTREAMS,
+    without: "offering no compression that the client was not offered",
+    file: EARLY,
+    find: 'policy.name !== "sec-websocket-extensions"',
+    replace: 'policy.name !== "sec-websocket-nothing"',
+  },
+  {
+    row: "C12",
+    test: "test/proxy/websocket/handshake.test.ts",
+    without: "looking again at a WebSocket whose settings have changed while it waited",
+    file: SOCKETS,
+    find: "if (this.#parts.settings() !== handshake.settings) relay.review();",
+    replace: "if (this.#parts.settings() === null) relay.review();",
   },
 ];

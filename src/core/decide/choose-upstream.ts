@@ -137,7 +137,7 @@ export function chooseByRoute(
 
 /**
  * Chooses the upstream of a WebSocket, which has one for as long as it is open; null if the model decides that. The first message of the Live
- * API names the model: where a single upstream has that route, the message is judged by what it serves.
+ * API names the model: where a single upstream has that route, the message goes there, and is judged by what it serves.
  */
 export function chooseForSocket(
   request: ApiRequest,

@@ -104,7 +104,7 @@ function chooseUnread(
  * Chooses the upstream by the model that the client names, or by its alias. What goes to an upstream with the tool's own key goes there
  * by the client's name and as it is: no alias moves a request there, or away.
  */
-function chooseNamed(
+export function chooseNamed(
   request: ApiRequest,
   destinations: Destinations,
   model: string,

@@ -58,6 +58,12 @@ export type Verdict =
   /** The message has to go to another upstream than that of the WebSocket. */
   | { kind: "reconnect" };
 
+/** Where all messages of a WebSocket go, and with which key. */
+interface Pinned {
+  choice: Choice;
+  secret: Secret;
+}
+
 /** At these a client has no WebSocket to the upstream any more. Others are for each message. */
 const ENDING: ReadonlySet<RefusalCode> = new Set(["upgrade_not_supported", "plan_off"]);
 
@@ -66,8 +72,7 @@ const ENDING: ReadonlySet<RefusalCode> = new Set(["upgrade_not_supported", "plan
  */
 export class Judge {
   readonly #handshake: Handshake;
-  readonly #pinned: Choice;
-  readonly #secret: Secret;
+  readonly #pinned: Pinned | null;
   readonly #messages: MessageReader;
   readonly #parts: JudgeParts;
   /** The settings under which the upstream was last found to be the same. */
@@ -77,17 +82,10 @@ export class Judge {
   /** What tells the conversation so far from others, where a message goes on with it and bodies are compared; null before. */
   #conversation: string | null = null;
 
-  /** Messages go to `pinned`, with this key. */
-  constructor(
-    handshake: Handshake,
-    pinned: Choice,
-    secret: Secret,
-    messages: MessageReader,
-    parts: JudgeParts,
-  ) {
+  /** @param pinned where all messages have to go; null for a first message, which decides that */
+  constructor(handshake: Handshake, pinned: Pinned | null, messages: MessageReader, parts: JudgeParts) {
     this.#handshake = handshake;
     this.#pinned = pinned;
-    this.#secret = secret;
     this.#messages = messages;
     this.#parts = parts;
     this.#checked = handshake.settings;
@@ -212,7 +210,7 @@ export class Judge {
 
   /** What tells a message from others, after the conversation so far. */
   #fingerprint({ payload }: ClientMessage): string {
-    const { path } = this.#pinned.route;
+    const { path } = this.#handshake.request.match.route;
     const hash = this.#parts.brakes.startFingerprint(
       this.#conversation === null ? path : `${path} ${this.#conversation}`,
     );
@@ -237,7 +235,8 @@ export class Judge {
       return;
     }
     if (facts.setup !== null) this.#setupAlias = step.alias;
-    if (!this.#leadsTo(step, received)) {
+    const pinned = this.#pinned;
+    if (pinned !== null && !this.#goesTo(pinned.choice, step, received)) {
       done({ kind: "reconnect" });
       return;
     }
@@ -246,20 +245,21 @@ export class Judge {
       if (this.#messages.continues) this.#conversation = step.fingerprint ?? this.#conversation;
       done(go);
     };
-    const go = { kind: "go", facts, received, decision: { ...step, model, choice: this.#pinned } } as const;
+    const choice = pinned?.choice ?? step.choice;
+    const go = { kind: "go", facts, received, decision: { ...step, model, choice } } as const;
     // The login, or the tool's own key, is that of the handshake: none is read.
-    if (this.#pinned.account !== "key") {
+    if (pinned === null || choice.account !== "key") {
       goOn();
       return;
     }
     const { keyring } = this.#parts;
-    const { key } = this.#pinned;
+    const { key } = choice;
     const secret = keyring.cached(key);
     if (secret === null) {
       void this.#advanceLater(keyring.require(key), asked, NOTHING_READ, step, done);
       return;
     }
-    if (secret.isSameAs(this.#secret)) goOn();
+    if (secret.isSameAs(pinned.secret)) goOn();
     else done({ kind: "reconnect" });
   }
 
@@ -276,10 +276,11 @@ export class Judge {
   isStillPinned(): boolean {
     const settings = this.#parts.settings();
     const client = this.#parts.identify(this.#handshake, settings, null);
-    const step = decideHandshake({ ...this.#handshake, client }, settings, this.#parts.standing);
+    const { standing } = this.#parts;
+    const step = decideHandshake({ ...this.#handshake, client }, settings, standing, this.#messages.model);
     if (step.kind === "accept")
       return (
-        describe(step.choice) === describe(this.#pinned) &&
+        (this.#pinned === null || describe(step.choice) === describe(this.#pinned.choice)) &&
         this.#aliasNow(step.choice, client.tool, settings) === this.#setupAlias
       );
     return step.kind === "need" || !ENDING.has(step.refusal.code);
@@ -293,12 +294,12 @@ export class Judge {
   }
 
   /** The same for a message, whose upstream is chosen. */
-  #leadsTo({ choice, alias }: Chosen, { client, settings }: ClientRequest): boolean {
+  #goesTo(pinned: Choice, { choice, alias }: Chosen, { client, settings }: ClientRequest): boolean {
     // Another tool may send a message by now, with other aliases.
     if (this.#messages.model !== null && alias !== this.#setupAlias) return false;
     if (settings === this.#checked) return true;
     if (findObstacle(choice, client.tool, settings) !== null) return false;
-    if (describe(choice) !== describe(this.#pinned)) return false;
+    if (describe(choice) !== describe(pinned)) return false;
     this.#checked = settings;
     return true;
   }

@@ -47,7 +47,7 @@ export interface RelayParts extends JudgeParts {
 }
 
 /** A WebSocket as it begins. */
-interface OpenSocket {
+export interface OpenSocket {
   handshake: Handshake;
   client: Socket;
   upstream: UpstreamSocket;
@@ -90,7 +90,7 @@ export class Relay {
       abort: () => this.abort(),
     });
     this.#turns = this.#protocol.turns;
-    this.#judge = new Judge(open.handshake, open.choice, secret, this.#protocol.messages, parts);
+    this.#judge = new Judge(open.handshake, open, this.#protocol.messages, parts);
     this.#inbox = new Inbox(this.#judge, parts.buffer, upstream.compression, {
       onArrival: () => this.#lifetime.touch(),
       onJudged: (message, verdict) => this.#apply(message, verdict),
@@ -349,15 +349,10 @@ export class Relay {
     });
   }
 
-  /** Sends what waits for the client, and ends its connection. It may still be sending, and must get to read that. */
+  /** Sends what waits for the client, and ends its connection. */
   #endClient(): void {
-    const { client } = this.#open;
     this.#toClient.flush();
-    client.resume();
-    client.end(() => {
-      const timer = setTimeout(() => client.destroy(), DRAIN_LIMIT_MS);
-      client.once("close", () => clearTimeout(timer));
-    });
+    endSocket(this.#open.client);
   }
 
   /** Ends it: records what is under way, and then lets the client see the end. The first call counts. */
@@ -371,6 +366,15 @@ export class Relay {
     this.#open.upstream.request.destroy();
     this.#turns.cut(by, endClient);
   }
+}
+
+/** Ends a connection once what was written has been sent. The client may still be sending, and must get to read that. */
+export function endSocket(socket: Socket): void {
+  socket.resume();
+  socket.end(() => {
+    const timer = setTimeout(() => socket.destroy(), DRAIN_LIMIT_MS);
+    socket.once("close", () => clearTimeout(timer));
+  });
 }
 
 /** Puts a model into a setup. False where the name cannot stand there. */

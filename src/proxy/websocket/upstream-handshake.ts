@@ -145,8 +145,8 @@ export function askForWebSocket({
   });
 }
 
-/** RFC 6455 section 1.3. */
-function computeAccept(key: string): string {
+/** Returns the answer to the key of a handshake (RFC 6455 section 1.3). */
+export function computeAccept(key: string): string {
   return createHash("sha1").update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64");
 }
 

@@ -195,6 +195,17 @@ test("an upstream that cannot be reached becomes 426", async (t) => {
   assert.equal((await refusedSocket(gate)).status, 426);
 });
 
+test("a WebSocket whose upstream is switched off while it is asked closes as soon as it is open", async (t) => {
+  const { gate } = await openGate(t, (socket, request) => {
+    gate.gate.use(
+      prepareSettings({ ...defaultConfig, upstreams: { default: { ...gate.upstream, websocket: false } } }),
+    );
+    acceptHandshake(socket, request);
+  });
+  const client = await openSocket(t, gate);
+  assert.equal((await client.closed).code, 1012);
+});
+
 test("an upstream that is silent becomes 426 after five seconds, and is not remembered", async (t) => {
   const { upstream, gate } = await openGate(t, () => {});
   const before = performance.now();

@@ -90,13 +90,16 @@ test(
     const live = await feed;
     await page.waitForSelector('.live td:text-is("before")');
     // As `usageRecord` has it, and the day before that.
-    const days = [usageRecord().ts, new Date(Date.parse(usageRecord().ts) - 86_400_000).toISOString()];
-    const send = (count: number, ts: string | undefined, model: string) => {
+    const days = [
+      usageRecord().ts,
+      new Date(Date.parse(usageRecord().ts) - 86_400_000).toISOString(),
+    ] as const;
+    const send = (count: number, ts: string, model: string) => {
       for (let at = 0; at < count; at += 1) {
         live.write(`event: entry\ndata: ${JSON.stringify(usageRecord({ ts, model: `${model}-${at}` }))}\n\n`);
       }
     };
-    const add = async (count: number, ts: string | undefined, model: string) => {
+    const add = async (count: number, ts: string, model: string) => {
       send(count, ts, model);
       await page.waitForSelector(`.live td:text-is("${model}-${count - 1}")`);
     };
