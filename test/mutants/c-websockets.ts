@@ -221,7 +221,7 @@ export const WEBSOCKETS: readonly Mutant[] = [
     ...LIVE,
     without: "ending a WebSocket on which the service begins turns that may not be paid",
     file: RELAY,
-    find: "isJudged ? null : this.#judge.judgeSuccessor(received, decision, needsPlace)",
+    find: "isJudged ? null : this.#judge.judgeSuccessor(decision, needsPlace)",
     replace: "null",
   },
   {

@@ -131,6 +131,8 @@ export class SizeReader {
   #seconds: number | null = null;
   #thinking = 0;
   #prompts = 0;
+  /** Google's: each is made as often as there are choices. */
+  #instances = 0;
   #cachesLong = false;
   #reasons: boolean | null = null;
   readonly #terms: Record<keyof typeof TERMS, string | null> = {
@@ -170,7 +172,7 @@ export class SizeReader {
       tier: this.#terms.service_tier,
       speed: this.#terms.speed,
       geo: this.#terms.inference_geo,
-      choices: this.#choices,
+      choices: this.#choices * Math.max(1, this.#instances),
       seconds: this.#seconds,
       parts: null,
     };
@@ -245,9 +247,11 @@ export class SizeReader {
     this.#expectsName = false;
   }
 
-  /** A completion for each of several prompts. */
+  /** A completion for each of several prompts, and a picture or film for each instance. */
   #countPrompt(depth: number): void {
-    if (depth === 2 && this.#names[1] === "prompt") this.#prompts += 1;
+    if (depth !== 2) return;
+    if (this.#names[1] === "prompt") this.#prompts += 1;
+    else if (this.#names[1] === "instances") this.#instances += 1;
   }
 
   #beginString(): void {

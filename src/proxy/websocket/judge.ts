@@ -124,12 +124,17 @@ export class Judge {
   }
 
   /** Judges a turn that the service has begun by itself, as one for this message again. Returns the refusal; null for one that may go on. */
-  judgeSuccessor({ client }: ClientRequest, decision: Decision, needsPlace: boolean): Refusal | null {
+  judgeSuccessor(decision: Decision, needsPlace: boolean): Refusal | null {
     const settings = this.#parts.settings();
     const { request, headers } = this.#handshake;
+    const client = this.#parts.identify(this.#handshake, settings, null);
+    const paused = this.#parts.standing.pauses.judge(client.tool, settings.config);
+    if (paused !== null) return client.refusal ?? paused;
     const post = asPost(request, settings);
     if (post.kind === "refusal") return post.refusal;
-    const step = permit({ headers, client }, post, decision, null, settings, this.#standing(needsPlace));
+    const policy = settings.policyFor === null ? null : settings.policyFor(client.tool);
+    const standing = this.#standing(needsPlace);
+    const step = permit({ headers, client }, post, { ...decision, policy }, null, settings, standing);
     return step.kind === "refuse" ? step.refusal : null;
   }
 

@@ -128,7 +128,7 @@ export class LiveTurns implements TurnBook {
   }
 
   onEvent(event: SocketEvent, bytes: number, copy: Buffer | null): RecordTurn | null {
-    const { opensTurn, isOfTurn, isToolCall, hasUsage } = readLiveFacts(event);
+    const { opensTurn, isOfTurn, isToolCall, cancelsTools, hasUsage } = readLiveFacts(event);
     // What it counts has no record yet, and nothing follows that would end a turn.
     const isLateUsage = hasUsage && !opensTurn && !this.isOpen;
     const turn = this.#open[0] ?? (opensTurn || isLateUsage ? this.#openUnasked() : null);
@@ -140,7 +140,7 @@ export class LiveTurns implements TurnBook {
     turn.bytes += bytes;
     turn.meter.add(event);
     turn.hasUsage ||= hasUsage;
-    turn.awaitsTools ||= isToolCall;
+    if (isToolCall || cancelsTools) turn.awaitsTools = isToolCall;
     if (opensTurn) turn.hasCalled = isToolCall;
     if (copy !== null) turn.exchange.tap?.sawResponseBytes(Buffer.concat([copy, LINE_FEED]));
     if (event.isContent) turn.exchange.sawFirstContent();

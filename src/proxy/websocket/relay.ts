@@ -264,7 +264,7 @@ export class Relay {
   /** Opens the exchange of a response that no message has asked for. If nothing more may be spent, it is the last. */
   #openSuccessor({ received, decision }: SentMessage, isJudged: boolean, needsPlace: boolean): Exchange {
     const { books, sender, refuser } = this.#parts;
-    const refusal = isJudged ? null : this.#judge.judgeSuccessor(received, decision, needsPlace);
+    const refusal = isJudged ? null : this.#judge.judgeSuccessor(decision, needsPlace);
     if (refusal !== null) {
       const { form } = this.#protocol.renderRefusal(refusal, "", refuser.configOption);
       if (form.kind === "close") this.#retired ??= form;

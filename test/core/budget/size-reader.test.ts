@@ -61,6 +61,21 @@ for (const [what, members, output] of [
     assert.equal(size(`{"model":"m"${members === "" ? "" : `,${members}`}}`).output, output);
   });
 
+test("films and pictures are counted for each instance, in any spelling", () => {
+  const pieces = (body: object | string) => size(body).choices;
+  const instances = [{ prompt: "a [cat], {a dog}" }, { prompt: "b", image: { mimeType: "image/png" } }, {}];
+  assert.deepEqual(
+    [
+      pieces({ instances }),
+      pieces({ instances, parameters: { sampleCount: 4 } }),
+      pieces({ parameters: { sampleCount: "4" }, instances: [] }),
+      pieces(String.raw`{"inst\u0061nces":[{"prompt":"a"},{"prompt":"b"}],"parameters":{"sampleCount":2}}`),
+      pieces({ contents: [{ instances }] }),
+    ],
+    [3, 12, 4, 4, 1],
+  );
+});
+
 const asked = (members: object) => size({ model: "m", ...members }).reasons;
 
 test("whether a model is asked to reason is read in each API", () => {

@@ -27,6 +27,7 @@ export interface SeenLiveMessage {
   setupComplete?: object;
   serverContent?: { turnComplete?: boolean; interrupted?: boolean; modelTurn?: object };
   toolCall?: object;
+  toolCallCancellation?: object;
   usageMetadata?: object;
 }
 

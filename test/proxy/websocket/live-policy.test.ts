@@ -1,6 +1,7 @@
 // Turns of the Live API are judged as requests: by the model that the setup names, and by what is in force when they begin. A refusal is a
 // Close with a reason, because the protocol has no error message.
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { test } from "node:test";
 import { defaultConfig, type Config } from "../../../src/core/config/config.ts";
 import { prepareSettings } from "../../../src/core/decide/settings.ts";
@@ -222,6 +223,46 @@ test("a turn that the service begins although the budget is spent is recorded, a
   );
 });
 
+for (const [name, changed] of Object.entries({
+  "a group that no longer allows the model": onlyModels("gemini-2.5-*"),
+  "a budget that there was not": BUDGET,
+})) {
+  test(`a turn that the service begins is judged by what is in force then: ${name}`, async (t) => {
+    let isSpent = false;
+    const { gate, upstream, client } = await openLiveThroughGate(t, {
+      budgets: {
+        counting: null,
+        judge: () => (isSpent ? SPENT : null),
+        hold: () => ({ percent: null, reserved: null, release() {} }),
+      },
+    });
+    client.send(SAY);
+    await client.until(isTurnComplete);
+    reconfigure(gate, changed);
+    isSpent = true;
+    const [socket] = upstream.sockets;
+    assert.ok(socket);
+    upstream.speak(socket);
+    assert.equal((await client.closed).code, 1008);
+    assert.equal((await gate.ledger.first(2)).length, 2);
+  });
+}
+
+test("a turn that the service begins while its tool is paused is the last", async (t) => {
+  let refusal: Refusal | null = null;
+  const { gate, upstream, client } = await openLiveThroughGate(t, {
+    pauses: { judge: () => refusal, namesTools: false },
+  });
+  client.send(SAY);
+  await client.until(isTurnComplete);
+  refusal = SPENT;
+  const [socket] = upstream.sockets;
+  assert.ok(socket);
+  upstream.speak(socket);
+  assert.equal((await client.closed).code, 1008);
+  assert.equal((await gate.ledger.first(2)).length, 2);
+});
+
 test("a refusal while the model waits for the results of tools ends the WebSocket at once, also after sound", async (t) => {
   let refusal: Refusal | null = null;
   const { upstream, client } = await openLiveThroughGate(t, {
@@ -236,6 +277,31 @@ test("a refusal while the model waits for the results of tools ends the WebSocke
   await waitUntil("the sound has arrived", () => upstream.messages.length === 3 || null);
   refusal = SPENT;
   client.send(SOUND);
+  assert.equal((await client.closed).code, 1008);
+});
+
+test("a model whose calls of tools are cancelled waits for none: a refusal then ends the WebSocket after the turn", async (t) => {
+  let refusal: Refusal | null = null;
+  const { upstream, client } = await openLiveThroughGate(t, {
+    pauses: { judge: () => refusal, namesTools: false },
+    onMessage(socket, { clientContent }) {
+      if (clientContent === undefined) return;
+      sendBinary(socket, { toolCall: { functionCalls: [{ id: "1" }] } });
+      sendBinary(socket, { toolCallCancellation: { ids: ["1"] } });
+    },
+  });
+  client.send(SAY);
+  await client.until(({ toolCallCancellation }) => toolCallCancellation !== undefined);
+  refusal = SPENT;
+  client.send(SOUND);
+  // The pong says that the message before it was judged.
+  const ponged = once(client.socket, "pong");
+  client.socket.ping();
+  await ponged;
+  const [socket] = upstream.sockets;
+  assert.ok(socket);
+  upstream.speak(socket);
+  await client.until(isTurnComplete);
   assert.equal((await client.closed).code, 1008);
 });
 

@@ -19,6 +19,7 @@ const MESSAGE: Selection = {
     turnCompleteReason: TEXT_BYTES,
   },
   toolCall: {},
+  toolCallCancellation: {},
   usageMetadata: USAGE_BYTES,
 };
 
@@ -30,6 +31,8 @@ interface LiveFacts {
   isOfTurn: boolean;
   /** True where the model waits for the results of tools. */
   isToolCall: boolean;
+  /** True where it no longer does, because the user has interrupted it. */
+  cancelsTools: boolean;
   hasUsage: boolean;
 }
 
@@ -38,7 +41,9 @@ export function readLiveFacts({ fields, isContent }: SocketEvent): LiveFacts {
   const isToolCall = isObject(fields["toolCall"]);
   const hasUsage = isCounting(asObject(fields["usageMetadata"]));
   const opensTurn = isToolCall || isObject(asObject(fields["serverContent"])["modelTurn"]);
-  return { opensTurn, isOfTurn: isContent || isToolCall || hasUsage, isToolCall, hasUsage };
+  const isOfTurn = isContent || isToolCall || hasUsage;
+  const cancelsTools = isObject(fields["toolCallCancellation"]);
+  return { opensTurn, isOfTurn, isToolCall, cancelsTools, hasUsage };
 }
 
 /** Reads the messages of the Live API. Google sends them in binary frames. */
