@@ -61,8 +61,9 @@ for (const [what, members, output] of [
     assert.equal(size(`{"model":"m"${members === "" ? "" : `,${members}`}}`).output, output);
   });
 
+const pieces = (body: object | string) => size(body).choices;
+
 test("films and pictures are counted for each instance, in any spelling", () => {
-  const pieces = (body: object | string) => size(body).choices;
   const instances = [{ prompt: "a [cat], {a dog}" }, { prompt: "b", image: { mimeType: "image/png" } }, {}];
   assert.deepEqual(
     [
