@@ -15,6 +15,13 @@ const SDK = { package: "@google/genai", version: "2.32.0" };
 const PROGRAM = "google-live.mjs";
 const CALL = { toolCall: { functionCalls: [{ id: "call-1", name: "read", args: {} }] } };
 
+/** The upstream as the only one, and as one of two that share the models. */
+const alone = <Configured>(upstream: Configured) => ({ default: upstream });
+const shared = <Configured>(upstream: Configured) => ({
+  default: { ...upstream, models: ["gemini-3*"] },
+  other: { ...upstream, models: ["gemini-2*"] },
+});
+
 test(`${SDK.package}@${SDK.version} takes three turns over the Live API, and the records equal the books`, async (t) => {
   const modules = await installPackages(SDK).catch((error: unknown) => {
     skipUnavailable(t, SDK, error);
@@ -44,31 +51,33 @@ test(`${SDK.package}@${SDK.version} takes three turns over the Live API, and the
   };
   const direct = await startUpstream();
   await runBefore(new URL(direct.baseUrl).origin, direct);
-  const through = await startUpstream();
-  const { config } = writeKeyFile(t, through.baseUrl, "some-key");
-  const upstream = { ...config.upstreams.default, apis: ["gemini" as const], websocket: "auto" as const };
-  const daemon = await startDaemon(t, { config: { upstreams: { default: upstream } } });
-  await runBefore(`${daemon.url}/t/voice`, through);
-  assert.equal(through.turns.length, 3);
-  assert.deepEqual(through.messages, direct.messages);
-  const [handshake] = through.handshakes;
-  assert.equal(handshake?.headers["x-goog-api-key"], "some-key");
-  assert.doesNotMatch(JSON.stringify([handshake?.url, handshake?.headers]), /AIza/);
-  const records = await daemon.ledger();
-  assert.deepEqual(
-    records.map(({ tool, tokens, model_requested }) => [
-      tool,
-      model_requested,
-      tokens?.input_total,
-      tokens?.output,
-      tokens?.reasoning,
-    ]),
-    through.turns.map(({ input, output, thoughts = 0 }) => [
-      "voice",
-      "gemini-3.8-live",
-      input,
-      output + thoughts,
-      thoughts,
-    ]),
-  );
+  for (const share of [alone, shared]) {
+    const through = await startUpstream();
+    const { config } = writeKeyFile(t, through.baseUrl, "some-key");
+    const upstream = { ...config.upstreams.default, apis: ["gemini" as const], websocket: "auto" as const };
+    const daemon = await startDaemon(t, { config: { upstreams: share(upstream) } });
+    await runBefore(`${daemon.url}/t/voice`, through);
+    assert.equal(through.turns.length, 3);
+    assert.deepEqual(through.messages, direct.messages);
+    const [handshake] = through.handshakes;
+    assert.equal(handshake?.headers["x-goog-api-key"], "some-key");
+    assert.doesNotMatch(JSON.stringify([handshake?.url, handshake?.headers]), /AIza/);
+    const records = await daemon.ledger();
+    assert.deepEqual(
+      records.map(({ tool, tokens, model_requested }) => [
+        tool,
+        model_requested,
+        tokens?.input_total,
+        tokens?.output,
+        tokens?.reasoning,
+      ]),
+      through.turns.map(({ input, output, thoughts = 0 }) => [
+        "voice",
+        "gemini-3.8-live",
+        input,
+        output + thoughts,
+        thoughts,
+      ]),
+    );
+  }
 });
