@@ -1,4 +1,4 @@
-import { homeDirectory, ledgerDirectory } from "../../adapters/paths.ts";
+import { ledgerDirectory } from "../../adapters/paths.ts";
 import { Failure } from "../../core/failure.ts";
 import type { Config } from "../../core/config/config.ts";
 import { GROUPINGS, type Grouping } from "../../core/ledger/grouping.ts";
@@ -16,13 +16,14 @@ import {
   type PeriodArguments,
 } from "../ledger/period-options.ts";
 import { loadConfig } from "../load-config.ts";
-import { hasColours, print, printJson, printStyled } from "../terminal/console.ts";
+import { print, printJson, printStyled } from "../terminal/console.ts";
 import { noteProse } from "../terminal/prose.ts";
 import { OLD_DAYS, remarkOnAge } from "../prices/load-prices.ts";
 import { renderCsv } from "./usage/csv.ts";
 import { REPORT_FIELDS, toDocument } from "./usage/document.ts";
 import { hasFootnotes } from "./usage/explain-total.ts";
-import { remarksOn, renderOneLine, renderReport, type LedgerReport } from "./usage/report.ts";
+import { remarksOn, renderOneLine, renderReport, reportSections, type LedgerReport } from "./usage/report.ts";
+import { showWide, viewOf } from "./usage/sections.ts";
 import { sessionOptions } from "./usage/session-options.ts";
 import { readUsage } from "./usage/read-usage.ts";
 import { describeCoverage } from "./usage/sentences.ts";
@@ -154,9 +155,7 @@ function groupingsOf(by: readonly Grouping[], window: string | undefined): Group
 }
 
 async function showTable(report: LedgerReport, { plans }: Config, isWide: boolean): Promise<void> {
-  const isTerminal = process.stdout.isTTY;
-  const width = process.stdout.columns || Infinity;
-  const view = { width, isTerminal, isColoured: hasColours(), isWide, home: homeDirectory() };
+  const view = viewOf(isWide);
   const age =
     report.total.cost.amount > 0n ? remarkOnAge(report.prices.table, Date.now(), OLD_DAYS.usage) : null;
   const remarks = [
@@ -165,6 +164,7 @@ async function showTable(report: LedgerReport, { plans }: Config, isWide: boolea
     // What is known of tools is loaded only where one may lose its plan.
     ...(plans.length === 0 ? [] : await remarksOnPlans()),
   ];
+  if (isWide) return showWide(reportSections(report, view, remarks));
   printStyled(renderReport(report, view, remarks));
 }
 

@@ -19,6 +19,8 @@ export interface Column {
   long?: "cut" | "middle" | "path" | "whole";
   /** Columns give way before this one is narrower, in characters; usually {@link LEGIBLE_NAME}. */
   legible?: number;
+  /** What a column and its neighbours are about, for a line above the headings. A wide table keeps them together where they fit. */
+  group?: string;
 }
 
 /** How a table is shown. */
@@ -41,6 +43,10 @@ type Below = readonly (readonly Cell[])[];
 export interface RenderedTable {
   text: string;
   hidden: readonly string[];
+  /** The tables of which the text consists: several where a wide one has no room. */
+  pages: readonly string[];
+  /** How many lines at the beginning of a page are headings. */
+  headLines: number;
 }
 
 const GAP = 2;
@@ -99,13 +105,19 @@ export function layOutTable(
     for (let at = 0; at < sizes.length; at += 1) sizes[at]?.add(textOf(row[at] ?? ""));
   }
   const all = columns.map((column, at) => measure(column, at, sizes[at]));
+  const headLines = view.isHeadless === true ? 0 : isGrouped(all) ? 2 : 1;
   if (view.isWide === true) {
-    const pages = paginate(all, view.width);
-    return { text: pages.map((page) => draw(page, packed, view)).join("\n\n"), hidden: [] };
+    const pages = paginate(all, view.width).map((page) => draw(page, packed, view));
+    return { text: pages.join("\n\n"), hidden: [], pages, headLines };
   }
   const kept = fitColumns(all, view.width);
   const hidden = all.filter((one) => !kept.includes(one)).map(({ column: { head } }) => head);
-  return { text: draw(kept, packed, view, below), hidden };
+  const text = draw(kept, packed, view, below);
+  return { text, hidden, pages: [text], headLines };
+}
+
+function isGrouped(columns: readonly Measured[]): boolean {
+  return columns.some(({ column }) => column.group !== undefined);
 }
 
 /** How wide the cells of a column are. */
@@ -141,17 +153,35 @@ function measure(column: Column, at: number, { full, word } = new ColumnSize(col
   return { column, at, order, full, ...widths };
 }
 
-/** Divides columns into tables that fit. Each begins with the columns of names: those to the left before the first to the right. */
+/**
+ * Divides columns into tables that fit. Each begins with the columns of names: those to the left before the first to the right. A group
+ * that has no room beside the ones before it begins a table, if it fits into one.
+ */
 function paginate(all: readonly Measured[], width: number): Measured[][] {
   const first = all.findIndex(({ column }) => column.align === "right");
   const names = all.slice(0, first === -1 ? all.length : first);
   const pages: Measured[][] = [];
-  for (const one of all.slice(names.length)) {
-    const page = [...(pages.at(-1) ?? names), one];
+  const place = (columns: readonly Measured[]) => {
+    const page = [...(pages.at(-1) ?? names), ...columns];
     if (pages.length > 0 && sumOf(page, "width") <= width) pages[pages.length - 1] = page;
-    else pages.push([...names, one]);
-  }
+    else pages.push([...names, ...columns]);
+  };
+  for (const group of groupsOf(all.slice(names.length)))
+    if (sumOf([...names, ...group], "width") <= width) place(group);
+    else for (const one of group) place([one]);
   return pages.length === 0 ? [names] : pages;
+}
+
+/** Returns the neighbours that are about the same. A column without a group stands alone. */
+function groupsOf(columns: readonly Measured[]): Measured[][] {
+  const groups: Measured[][] = [];
+  for (const one of columns) {
+    const last = groups.at(-1);
+    const { group } = one.column;
+    if (group !== undefined && last?.[0]?.column.group === group) last.push(one);
+    else groups.push([one]);
+  }
+  return groups;
 }
 
 function sumOf(columns: readonly Measured[], which: "width" | "full" | "least"): number {
@@ -176,6 +206,8 @@ function draw(columns: readonly Measured[], rows: PackedRows, view: TableView, b
   const bold = heads.map((text) => ({ text, tone: "strong" as const }));
   const pieces: string[] = [];
   let lines = view.isHeadless === true ? [] : [drawLine(columns, widths, bold, isColoured)];
+  if (view.isHeadless !== true && isGrouped(columns))
+    lines.unshift(inTone(drawGroups(columns, widths), "faint", isColoured));
   for (let row = 0; row < rows.length; row += 1) {
     lines.push(drawLine(columns, widths, cellsAt(row), isColoured), ...saidBelow(row));
     if (lines.length < LINES_AT_ONCE) continue;
@@ -188,6 +220,19 @@ function draw(columns: readonly Measured[], rows: PackedRows, view: TableView, b
 function drawBelow(cell: Cell, { width, isColoured, indent = USUAL_INDENT }: TableView): string[] {
   const lines = wrapAdvice(textOf(cell), width - indent);
   return lines.map((line) => " ".repeat(indent) + inTone(line, toneOf(cell), isColoured));
+}
+
+/** Draws above the headings what they are about, each with a rule as long as its columns. */
+function drawGroups(columns: readonly Measured[], widths: readonly number[]): string {
+  const width = new Map(columns.map((one, at) => [one, widths[at] ?? 0]));
+  const spans = groupsOf(columns).map((group) => {
+    const room = group.reduce((sum, one) => sum + (width.get(one) ?? 0) + GAP, -GAP);
+    const label = group[0]?.column.group ?? "";
+    if (label === "") return " ".repeat(room);
+    const rule = "─".repeat(Math.max(0, room - label.length - 1));
+    return pad(shorten(`${label} ${rule}`, room), room, "left");
+  });
+  return spans.join(BETWEEN).trimEnd();
 }
 
 /** Draws a row: as many lines as its longest cell has, no borders, and no spaces at their ends. */

@@ -20,6 +20,39 @@ export interface Column {
   order: number | ((total: ReportRow) => number);
 }
 
+/** What columns are about, in the order in which all of them are shown: what most want to know comes first. */
+const GROUPS: Readonly<Record<string, readonly string[]>> = {
+  overview: [
+    "cost",
+    "worth",
+    "own keys",
+    "share",
+    "requests",
+    "missed",
+    "over a hit",
+    "tokens in",
+    "from cache",
+    "tokens out",
+  ],
+  money: ["paid by", "reported", "saved"],
+  requests: ["refused", "failed", "cut short", "retries", "partial", "uncounted"],
+  input: ["uncached", "cache read", "cache write"],
+  output: ["reasoning"],
+  speed: ["first token", "slowest 5%", "tokens/s", "fastest 5%"],
+};
+
+/** Returns what a column is about. */
+export function groupOf({ head }: Column): string {
+  return Object.keys(GROUPS).find((group) => GROUPS[group]?.includes(head) === true) ?? "";
+}
+
+/** Returns columns by what they are about, the most important first. */
+export function inGroups(columns: readonly Column[]): Column[] {
+  const places = Object.values(GROUPS).flat();
+  const placeOf = ({ head }: Column) => places.indexOf(head);
+  return columns.toSorted((one, other) => placeOf(one) - placeOf(other));
+}
+
 type Count = {
   [Name in keyof Tally]: Tally[Name] extends number ? Name : never;
 }[keyof Tally];
@@ -109,7 +142,13 @@ export const COLUMNS: readonly Column[] = [
     order: 9,
   },
   tokenColumn(({ output }) => output, "tokens out", 3),
-  { head: "reasoning", cell: ({ sums }) => reasoningOf(sums), only: "wide", order: 9 },
+  {
+    head: "reasoning",
+    cell: ({ sums }) => reasoningOf(sums),
+    isUseful: ({ sums }) => sums.reasoning !== 0 || sums.reasoning_unknown > 0,
+    only: "wide",
+    order: 9,
+  },
   { ...countColumn("partial", "partial", 10), ...ifAny("partial") },
   { ...countColumn("absent", "uncounted", 9), ...ifAny("absent") },
   { ...countColumn("refused", "refused", 6), ...ifAny("refused"), unlessBy: "outcome" },
@@ -152,7 +191,8 @@ function timeColumn(head: string, share: number): Column {
     const value = sums.ttft.quantile(share);
     return value === null ? "" : `${rounded(value)} ms`;
   };
-  return { head, cell, only: "wide", order: 9 };
+  const isUseful = ({ sums }: ReportRow) => sums.ttft.quantile(share) !== null;
+  return { head, cell, isUseful, only: "wide", order: 9 };
 }
 
 function speedColumn(head: string, share: number): Column {
@@ -160,7 +200,8 @@ function speedColumn(head: string, share: number): Column {
     const value = sums.speed.quantile(share);
     return value === null ? "" : rounded(value);
   };
-  return { head, cell, only: "wide", order: 9 };
+  const isUseful = ({ sums }: ReportRow) => sums.speed.quantile(share) !== null;
+  return { head, cell, isUseful, only: "wide", order: 9 };
 }
 
 /** Every request: those that spent tokens or may have, those that failed and those that tollkeeper refused. */

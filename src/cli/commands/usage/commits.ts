@@ -1,5 +1,5 @@
 import { findDays, visitDay, type UnreadableLine } from "../../../adapters/ledger-file.ts";
-import { ledgerDirectory, homeDirectory } from "../../../adapters/paths.ts";
+import { ledgerDirectory } from "../../../adapters/paths.ts";
 import { projectTest, readRepository, type Repository } from "../../../adapters/repository.ts";
 import type { Config } from "../../../core/config/config.ts";
 import type { Calendar } from "../../../core/ledger/calendar.ts";
@@ -9,14 +9,15 @@ import type { Period } from "../../../core/ledger/period.ts";
 import type { RecordFilter } from "../../../core/ledger/record-filter.ts";
 import type { PriceBook } from "../../../core/price/price-book.ts";
 import { loadPrices } from "../../prices/load-prices.ts";
-import { hasColours, printJson, printStyled } from "../../terminal/console.ts";
+import { printJson, printStyled } from "../../terminal/console.ts";
 import { displayPath, pluralize } from "../../terminal/format.ts";
 import { ProgressBar } from "../../terminal/progress-bar.ts";
-import { noteProse, printProse } from "../../terminal/prose.ts";
+import { layOutProse, noteProse } from "../../terminal/prose.ts";
 import { renderCsvRows } from "./csv.ts";
 import { REPORT_VERSION, toFields } from "./document.ts";
 import { PROJECT_NOT_RECORDED } from "./report.ts";
 import { explainTotal, hasFootnotes } from "./explain-total.ts";
+import { showWide, stack, viewOf } from "./sections.ts";
 import { describeUnpriced, describeUnreadable } from "./sentences.ts";
 import { renderTable } from "./table.ts";
 
@@ -46,7 +47,7 @@ export async function showCommits(config: Config, view: CommitView): Promise<voi
   // RFC 4180 section 2.1: lines end in CRLF.
   if (view.form === "csv") for (const line of renderCsv(report)) printStyled(`${line}\r`);
   else if (!isSpent(report.total)) showNothing(config, report, view);
-  else showTable(report, view);
+  else await showTable(report, view);
 }
 
 async function readCommits(config: Config, { period, filter }: CommitView): Promise<LedgerCommits> {
@@ -101,31 +102,29 @@ function nameOfBranch({ branch }: Repository): string {
   return branch ?? "a detached HEAD";
 }
 
-function showTable(report: LedgerCommits, { period, calendar, isWide }: CommitView): void {
+async function showTable(report: LedgerCommits, { period, calendar, isWide }: CommitView): Promise<void> {
   const { rows, total, repository, prices, unreadable } = report;
-  const width = process.stdout.columns || Infinity;
-  const home = homeDirectory();
-  const view = { width, isTerminal: process.stdout.isTTY, isColoured: hasColours(), isWide, home };
+  const view = viewOf(isWide);
   const shownRows = rows.filter((row) => row.kind !== "commit" || isSpent(row));
   const quiet = rows.length - shownRows.length;
   const named = shownRows.map((row) => ({ ...row, names: namesOf(row, calendar) }));
   const all = { ...total, names: [] };
-  const title = `Usage by commit of ${nameOfBranch(repository)} in ${displayPath(repository.root, home)}, ${period.title} (${calendar.zone})`;
-  const { text, hidden, more } = renderTable(
-    ["commit", "authored", "subject"],
-    { rows: named, total: all },
-    view,
-  );
-  printProse([title]);
-  printStyled(`\n${text}\n`);
+  const title = `Usage by commit of ${nameOfBranch(repository)} in ${displayPath(repository.root, view.home)}, ${period.title} (${calendar.zone})`;
+  const table = renderTable(["commit", "authored", "subject"], { rows: named, total: all }, view);
+  const { hidden, more } = table;
   const first = unreadable[0];
-  printStyled(explainTotal({ total: all, table: prices.table, by: null, hidden, more }, view));
   const remarks = [
     hasFootnotes(view) ? null : describeUnpriced(total.cost),
     quiet === 0 ? null : `Not shown: ${pluralize(quiet, "commit")} of the period without recorded usage.`,
     first === undefined ? null : describeUnreadable(unreadable.length, first),
   ].filter((one) => one !== null);
-  if (remarks.length > 0) printProse(remarks);
+  const explained = explainTotal({ total: all, table: prices.table, by: null, hidden, more }, view);
+  const sections = [
+    { pages: [layOutProse([title], view.width)] },
+    table,
+    { pages: [[explained, layOutProse(remarks, view.width)].filter((text) => text !== "").join("\n")] },
+  ];
+  return isWide ? showWide(sections) : printStyled(stack(sections));
 }
 
 const TITLES = { uncommitted: "not committed yet", other_branches: "on other branches" };

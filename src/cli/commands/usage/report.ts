@@ -17,6 +17,7 @@ import { allRequestsOf, failedOf, formatTokens, inputOf } from "./columns.ts";
 import { explainTotal } from "./explain-total.ts";
 import { describeHidden, describeUnpriced, describeUnreadable } from "./sentences.ts";
 import { describeSumsOnly, type SumsOnly } from "./sums-only.ts";
+import { stack, type Section } from "./sections.ts";
 import { renderTable, type View } from "./table.ts";
 
 /** A usage report, where its records come from, and what was noticed while reading them. */
@@ -42,6 +43,11 @@ export interface LedgerReport extends UsageReport {
  * of their own.
  */
 export function renderReport(report: LedgerReport, view: View, remarks: readonly string[]): string {
+  return stack(reportSections(report, view, remarks));
+}
+
+/** Returns the parts of {@link renderReport}. */
+export function reportSections(report: LedgerReport, view: View, remarks: readonly string[]): Section[] {
   const { by, period, calendar, sandbox, total, prices } = report;
   const scope = `by ${by.join(" and ")}, ${period.title} (${calendar.zone})`;
   const isShort = view.isTerminal && !view.isWide;
@@ -52,21 +58,22 @@ export function renderReport(report: LedgerReport, view: View, remarks: readonly
     return sums.rows.length > 0 ? renderTable(report.heads ?? by, sums, shown, { idle, headings }) : null;
   });
   const { hidden = [], more = 0 } = main ?? made ?? {};
-  const prose = (paragraphs: readonly (string | null)[]) =>
-    layOutProse(
-      paragraphs.filter((one) => one !== null),
-      view.width,
-    );
-  const parts = [
+  const prose = (paragraphs: readonly string[]): Section => ({
+    pages: [layOutProse(paragraphs, view.width)],
+  });
+  const notHere = main === null ? describeHidden(hidden) : null;
+  return [
     main && prose([`Usage ${scope}`]),
-    main?.text,
-    main && explainTotal({ total, table: prices.table, by, hidden, more }, view),
+    main,
+    main && { pages: [explainTotal({ total, table: prices.table, by, hidden, more }, view)] },
     remarks.length > 0 && prose(remarks),
     made && prose([`Sandbox usage ${scope}. Its tokens are made up and cost nothing.`]),
-    made?.text,
-    main === null && hidden.length > 0 && prose([describeHidden(hidden)]),
-  ];
-  return parts.filter((part) => typeof part === "string" && part !== "").join("\n\n");
+    made,
+    notHere !== null && prose([notHere]),
+  ].filter(
+    (section): section is Section =>
+      typeof section === "object" && section !== null && section.pages[0] !== "",
+  );
 }
 
 /** Returns the sums of rows that share their first name, by the place of the first of them. A row that stands alone has none. */

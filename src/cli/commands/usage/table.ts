@@ -11,7 +11,7 @@ import {
   type RenderedTable,
   type TableView,
 } from "../../terminal/table.ts";
-import { COLUMNS, type Column } from "./columns.ts";
+import { COLUMNS, groupOf, inGroups, type Column } from "./columns.ts";
 
 /** How a report is shown. */
 export interface View extends TableView {
@@ -44,13 +44,19 @@ export function renderTable(
   view: View,
   { idle = [], headings = new Map() }: Arrangement = {},
 ): RenderedUsage {
-  const shown = COLUMNS.filter((column) => isShown(column, by, total, view));
+  const useful = COLUMNS.filter((column) => isShown(column, by, total, view));
+  const shown = view.isWide ? inGroups(useful) : useful;
   const columns = [
     ...by.map((head) => ({ head, align: "left", ...shapeOf(head) }) as const),
-    ...shown.map(
-      ({ head, order }) =>
-        ({ head, align: "right", order: typeof order === "number" ? order : order(total) }) as const,
-    ),
+    ...shown.map((column): TableColumn => {
+      const { head, order } = column;
+      const given = {
+        head,
+        align: "right",
+        order: typeof order === "number" ? order : order(total),
+      } as const;
+      return view.isWide && view.isTerminal ? { ...given, group: groupOf(column) } : given;
+    }),
   ];
   const cellsOf = (row: ReportRow) => shown.map((column) => column.cell(row, total));
   const all = COLUMNS.filter((column) => isShown(column, by, total, { ...view, isWide: true }));

@@ -104,7 +104,7 @@ test("at a terminal there are two lines: facts, and what to type", () => {
     [facts, advice.replace(/no price: .* prices/, "no price: tollkeeper prices")],
     [
       `≥ means at least: 40 partial, 23 uncounted, 2 unpriced · estimate at list prices of ${priceTable.asOf}`,
-      "43 failed (3.3%): --by outcome · 10 more columns: --wide · no price: tollkeeper prices nobody-knows",
+      "43 failed (3.3%): --by outcome · 7 more columns: --wide · no price: tollkeeper prices nobody-knows",
     ],
   );
   assert.deepEqual(others(below(rendered(many(3)))), [`estimate at list prices of ${priceTable.asOf}`]);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { stripVTControlCharacters } from "node:util";
+import { COLUMNS, groupOf } from "../../../../src/cli/commands/usage/columns.ts";
 import { renderTable, type View } from "../../../../src/cli/commands/usage/table.ts";
 import { TERMINAL } from "../../../helpers/ledger/rendered-report.ts";
 import { UTC_CALENDAR } from "../../../../src/core/ledger/calendar.ts";
@@ -151,12 +152,21 @@ test("the home directory is written as a tilde, and a row without a name says wh
   assert.match(first ?? "", /^\(no project\) /);
 });
 
-/** The cells of the one row of a wide table, by their headings. */
+/** The cells of the one row of a wide table, by their headings: they end where these end. */
 function cells(...records: UsageRecord[]) {
   const [head = "", row = ""] = render({ isWide: true, isTerminal: false }, ["tool"], records);
-  const [, ...values] = row.split(/ {2,}/);
-  const [, ...heads] = head.split(/ {2,}/);
-  return Object.fromEntries(heads.map((name, at) => [name, values[at]]));
+  const heads = [...head.matchAll(/(?<= {2})\S+(?: \S+)*/g)].map(([name], at) => ({ name, at }));
+  const ends = [...head.matchAll(/\S(?= {2}|$)/g)].map(({ index }) => index + 1);
+  return Object.fromEntries(
+    heads.map(({ name, at }) => [
+      name,
+      row
+        .slice(ends[at], ends[at + 1])
+        .split("  ")
+        .at(-1)
+        ?.trim(),
+    ]),
+  );
 }
 
 test("what is not known is a dash, and what is counted in part has a sign", () => {
@@ -169,7 +179,8 @@ test("what is not known is a dash, and what is counted in part has a sign", () =
   for (const name of ["tokens in", "cache read", "saved", "tokens out"])
     assert.equal(uncounted[name], "–", name);
   assert.equal(uncounted["cost"], "unknown");
-  const partial = cells(usageRecord({ usage: "partial", tokens: tokens({ input_uncached: 7, output: 3 }) }));
+  const counted = tokens({ input_uncached: 7, output: 3, reasoning: 2 });
+  const partial = cells(usageRecord({ usage: "partial", tokens: counted }));
   for (const name of ["tokens in", "uncached", "cache read", "tokens out", "reasoning"])
     assert.match(partial[name] ?? "", /^≥\d/, name);
 });
@@ -182,13 +193,31 @@ test("a pipe gets no bars, and --wide all columns at any width, in tables one be
     const lines = render({ isWide: true, width });
     for (const line of lines) assert.ok(line.length <= width, `${width}: ${line}`);
     const heads = lines.filter((line) => line.startsWith("tool ")).flatMap((line) => line.split(/ {2,}/));
-    for (const name of [...all, "uncached", "cache read", "cache write", "first token", "fastest 5%"])
+    for (const name of [...all, "uncached", "cache read", "cache write", "first token", "slowest 5%"])
       assert.ok(heads.includes(name), `${width}: ${name}`);
     assert.equal(
       lines.filter((line) => line.startsWith("claude-code ")).length,
       lines.filter((line) => line.startsWith("total ")).length,
     );
   }
+});
+
+test("--wide begins with what most want to know, and says above the headings what the others are about", () => {
+  assert.deepEqual(render({ isWide: true, width: 240 }).slice(0, 3), [
+    "             overview ────────────────────────────────────────────────────────────  money ─  requests ─────────────────  input ────────────────────────────────  speed ─────────────────",
+    "tool             cost        share  requests     tokens in  from cache  tokens out    saved  failed  partial  uncounted     uncached    cache read  cache write  first token  slowest 5%",
+    "claude-code   $101.25  ████▌   75%         1   300,000,000         90%   3,000,000  $303.75       0        0          0   30,000,000   270,000,000            0       200 ms      200 ms",
+  ]);
+  for (const column of COLUMNS) assert.notEqual(groupOf(column), "", column.head);
+});
+
+test("columns about the same stay together in a table of --wide, if they fit into one", () => {
+  const { pages, headLines } = renderAll({ isWide: true, width: 80 });
+  assert.equal(headLines, 2);
+  assert.deepEqual(
+    pages.map((page) => page.split("\n")[0]?.replaceAll(/ ─+/g, "").trim()),
+    ["overview", "overview  money  requests", "input  speed"],
+  );
 });
 
 test("without any cost there are no shares", () => {
