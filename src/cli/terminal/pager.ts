@@ -51,7 +51,6 @@ export async function scroll(text: string, pager: Pager, scrolled: Scrolled | nu
     env: { LESS: "RX", LESSCHARSET: "utf-8", ...process.env },
   });
   // The terminal sends Ctrl-C to both. It ends a search in less, and must not end what feeds it.
-  const ignore = () => {};
   process.on("SIGINT", ignore);
   // Who quits early closes the pipe.
   child.stdin.on("error", ignore);
@@ -61,6 +60,8 @@ export async function scroll(text: string, pager: Pager, scrolled: Scrolled | nu
   // A shell says so when it does not find the program, or may not run it.
   return code !== 126 && code !== 127;
 }
+
+function ignore(): void {}
 
 /** Long lines are not folded, and it does not end by itself where all rows have room: columns have none. */
 function lessOptions(version: number, { headLines, step }: Scrolled): string[] {

@@ -15,9 +15,9 @@ const EMPTY_LINE = "\n\n";
 
 /** Returns how standard output shows a report. A wide one leaves the last column to the mark with which a pager says that lines go on. */
 export function viewOf(isWide: boolean): View {
-  const { columns = 0, isTTY } = process.stdout;
-  const width = columns === 0 ? Infinity : isWide ? columns - 1 : columns;
-  return { width, isTerminal: isTTY, isColoured: hasColours(), isWide, home: homeDirectory() };
+  const columns = process.stdout.columns || Infinity;
+  const width = isWide ? columns - 1 : columns;
+  return { width, isTerminal: process.stdout.isTTY, isColoured: hasColours(), isWide, home: homeDirectory() };
 }
 
 /** Returns a report with all tables one below the other. */
@@ -30,11 +30,12 @@ export function stack(sections: readonly Section[]): string {
  * tables stand beside each other, and an arrow goes from one to the next, each of which has the names of the rows.
  */
 export async function showWide(sections: readonly Section[]): Promise<void> {
-  const { columns = 0, rows = 0, isTTY } = process.stdout;
+  const columns = process.stdout.columns || Infinity;
+  const rows = process.stdout.rows || Infinity;
   const stacked = stack(sections);
   const isOnePage = sections.every(({ pages }) => pages.length === 1);
   const hasRoom = stacked.split("\n").length < rows;
-  if (!isTTY || columns === 0 || (isOnePage && hasRoom)) return printStyled(stacked);
+  if (!process.stdout.isTTY || columns === Infinity || (isOnePage && hasRoom)) return printStyled(stacked);
   const { findPager, scroll } = await import("../../terminal/pager.ts");
   const pager = findPager(process.env);
   if (pager === null || (pager.less === null && hasRoom)) return printStyled(stacked);

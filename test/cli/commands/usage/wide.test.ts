@@ -124,8 +124,11 @@ test(
   },
 );
 
+function found(PAGER: string, TERM = "xterm") {
+  return findPager({ PAGER, TERM });
+}
+
 test("options of less are respected, and more than less with options is left to the shell", () => {
-  const found = (PAGER: string, TERM = "xterm") => findPager({ PAGER, TERM });
   if (noLess === false) {
     assert.ok((found("less -FRX")?.less ?? 0) > 0);
     assert.ok((findPager({ TERM: "xterm" })?.less ?? 0) > 0);
