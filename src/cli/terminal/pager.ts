@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { basename } from "node:path";
 
 /** A program that shows a text screen by screen. */
-export interface Pager {
+interface Pager {
   /** For a shell, as `PAGER` has it. */
   command: string;
   /** The version of `less`; null for another program. */
@@ -11,7 +11,7 @@ export interface Pager {
 }
 
 /** What a person scrolls through with `less`. */
-export interface Scrolled {
+interface Scrolled {
   /** Lines at the top that stay, where `less` can hold them. */
   headLines: number;
   /** How many columns one press of an arrow goes to the side. */
