@@ -47,7 +47,7 @@ test("one session is shown whole, whatever the period is, and has what it needs"
     "uncached",
     "cost so far",
     "missed the cache",
-    "failed or cut short",
+    "failed, refused or cut short",
   ]);
   // What the keyboard says has ≥ where the figures have it: from the first request on that was cut short.
   const plot = page.locator(".plot");

@@ -139,7 +139,7 @@ test(
       /2 of 299 requests with token counts missed the cache\. Hits would have cost \S+ less\. The main reason: the tools changed\./,
     );
     const marks = await page.locator(".legend li:has(.mark-triangle, .mark-cross)").allTextContents();
-    assert.deepEqual(marks, ["missed the cache", "failed or cut short"]);
+    assert.deepEqual(marks, ["missed the cache", "failed, refused or cut short"]);
     for (const [number, reason] of [
       [300, /^Request 300, .*: missed the cache: the system prompt changed, \+\S+$/],
       // 5,000 tokens written at $2.50 a million, where reading them costs $0.20.

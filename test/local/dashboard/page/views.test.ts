@@ -96,7 +96,7 @@ test(
     assert.match((await page.textContent("dialog")) ?? "", /tool_by.*path/);
     await page.keyboard.press("Escape");
     await (await post(daemon, "/v1/realtime", {})).text();
-    await page.waitForSelector('.live tr.failure:has-text("refused: not found")');
+    await page.waitForSelector('.live tr.warning:has-text("refused: not found")');
     await page.fill("input", "nothing like it");
     await page.waitForSelector(".live tbody tr", { state: "detached" });
     assert.deepEqual(problems, []);

@@ -1,3 +1,4 @@
+import { isOfUpstream } from "../../../../core/refusals/of-upstream.ts";
 import { tokensOfModel } from "../../../../core/usage/batch/model-tokens.ts";
 import type { UsageRecord } from "../../../../core/ledger/record.ts";
 import type { RunningRequest } from "../../../../core/ledger/running-request.ts";
@@ -174,11 +175,12 @@ export function toneOfEnded(entry: FeedEntry): LiveTone {
 
 /** How the row of a request stands out in a list, by how it ended. */
 export function toneOf(entry: FeedEntry): RowTone {
-  if ("notice" in entry) return "warning";
-  if ("refused" in entry) return "failure";
-  if (entry.outcome === "error" || entry.outcome === "failed" || entry.outcome === "rejected")
-    return "failure";
-  return entry.outcome === "cut" ? "warning" : "";
+  if ("notice" in entry || "refused" in entry) return "warning";
+  const { outcome, error_type: type } = entry;
+  // What was refused here never went out: nothing has failed.
+  if (outcome === "rejected") return isOfUpstream(type) ? "failure" : "warning";
+  if (outcome === "error" || outcome === "failed") return "failure";
+  return outcome === "cut" ? "warning" : "";
 }
 
 /** `≥` where a response was cut off before its last count. */

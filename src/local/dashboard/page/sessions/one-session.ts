@@ -122,7 +122,7 @@ function requestChart(requests: readonly SessionRequest[], part: string): HTMLEl
   const marks: ChartMark[] = [
     { name: "missed the cache", shape: "triangle", places: places(({ record }) => record.missed !== null) },
     {
-      name: "failed or cut short",
+      name: "failed, refused or cut short",
       shape: "cross",
       places: places(({ record }) => toneOf(record) !== ""),
     },
