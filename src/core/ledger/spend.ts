@@ -73,8 +73,15 @@ export type NotCompleted = (typeof NOT_COMPLETED)[number];
 export function howNotCompleted(record: Pick<SummableRecord, "outcome" | "error_type">): NotCompleted | null {
   if (isRefused(record)) return "refused";
   if (record.outcome === "cut") return "cut";
-  // Also a request for which there was no response of the service.
-  return ["error", "failed", "rejected"].includes(record.outcome) ? "failed" : null;
+  return FAILURES.has(record.outcome) ? "failed" : null;
+}
+
+/** Also of a request for which there was no response of the service. */
+const FAILURES: ReadonlySet<string> = new Set(["error", "failed", "rejected"]);
+
+/** True for the outcome of a request that failed. One that counts all the same has failed midway: the service may have done work for it. */
+export function isFailure(outcome: string): boolean {
+  return FAILURES.has(outcome);
 }
 
 /** True for a record whose request cannot have cost anything: it failed with a plain error, or its route never spends. */

@@ -5,7 +5,7 @@ import { isExtraUpstream, isOwnUpstream, isPlanUpstream } from "../plans/names.t
 import type { ExtraTokens } from "../usage/reading.ts";
 import { Distribution } from "./times/distribution.ts";
 import type { SummableRecord, SummableTokens } from "./record.ts";
-import { isRefused, type CountedRequest } from "./spend.ts";
+import { isFailure, isRefused, type CountedRequest } from "./spend.ts";
 import { tokensPerSecond } from "./times/tokens-per-second.ts";
 
 /** All sums that daily sums have, but `reasoning`, which may be unknown. */
@@ -32,6 +32,7 @@ export interface EncodedTally {
   /** In the order of the counts. */
   counts: readonly number[];
   reasoning: number | null;
+  failedMidway: number;
   planRequests: number;
   extraRequests: number;
   ownRequests: number;
@@ -84,6 +85,8 @@ export class Tally {
   misses = 0;
   /** Tokens of the input of these that hits would have read from the cache. */
   miss_tokens = 0;
+  /** Those of `requests` that failed after the service may have done work. Daily sums have it by the names of their outcomes. */
+  failed_midway = 0;
   /** Those of `requests` that a plan paid. Daily sums have it by the names of their upstreams. */
   plan_requests = 0;
   /** Those of `requests` that the service of a plan charges as use beyond it. As above. */
@@ -130,6 +133,7 @@ export class Tally {
   /** Adds a request with its own tokens, but without its extra sets. `charges` are those for its own tokens. */
   addRequest({ record, source }: CountedRequest, charges: readonly Charge[]): void {
     this.requests += 1;
+    if (isFailure(record.outcome)) this.failed_midway += 1;
     if (isPlanUpstream(record.upstream)) this.plan_requests += 1;
     else if (isExtraUpstream(record.upstream)) this.extra_requests += 1;
     else if (isOwnUpstream(record.upstream)) this.own_requests += 1;
@@ -154,6 +158,7 @@ export class Tally {
   /** Adds all of another one. */
   add(other: Tally): void {
     for (const name of COUNTS) this[name] += other[name];
+    this.failed_midway += other.failed_midway;
     this.plan_requests += other.plan_requests;
     this.extra_requests += other.extra_requests;
     this.own_requests += other.own_requests;
@@ -169,6 +174,7 @@ export class Tally {
     return {
       counts: COUNTS.map((name) => this[name]),
       reasoning: this.reasoning,
+      failedMidway: this.failed_midway,
       planRequests: this.plan_requests,
       extraRequests: this.extra_requests,
       ownRequests: this.own_requests,
@@ -183,6 +189,7 @@ export class Tally {
   addEncoded(encoded: EncodedTally): void {
     const { counts, reasoning, ttft, speed, spending, missed } = encoded;
     for (const [at, name] of COUNTS.entries()) this[name] += counts[at] ?? 0;
+    this.failed_midway += encoded.failedMidway;
     this.plan_requests += encoded.planRequests;
     this.extra_requests += encoded.extraRequests;
     this.own_requests += encoded.ownRequests;

@@ -237,6 +237,7 @@ test("usage --json prints one document with the ledger's field names and null fo
     plan_requests: 0,
     extra_requests: 0,
     own_requests: 0,
+    failed_midway: 0,
     misses: 0,
     miss_tokens: 0,
     cost_usd: "0.00041",
@@ -290,9 +291,9 @@ test("usage --csv prints rows without a total, quotes by RFC 4180, disarms formu
   const [head, ...rows] = out.split("\r\n");
   assert.equal(
     head,
-    "tool,requests,failed,input_uncached,cache_read,cache_write,output,reasoning,reasoning_unknown,partial,absent,maybe_unbilled,cut,retries,cost_usd,cost_is_exact,billed_usd,plan_worth_usd,refused,plan_requests,plan_worth_is_exact,misses,miss_tokens,miss_cost_usd,miss_plan_worth_usd,miss_cost_is_exact,extra_requests,extra_cost_usd,own_requests,own_worth_usd,own_worth_is_exact",
+    "tool,requests,failed,input_uncached,cache_read,cache_write,output,reasoning,reasoning_unknown,partial,absent,maybe_unbilled,cut,retries,cost_usd,cost_is_exact,billed_usd,plan_worth_usd,refused,plan_requests,plan_worth_is_exact,misses,miss_tokens,miss_cost_usd,miss_plan_worth_usd,miss_cost_is_exact,extra_requests,extra_cost_usd,own_requests,own_worth_usd,own_worth_is_exact,failed_midway",
   );
-  assert.equal(rows[0], '"say ""hi"", all",1,0,0,0,0,100,,1,0,0,0,0,0,0.001,true,0,,0,0,,0,0,,,,0,0,0,,');
+  assert.equal(rows[0], '"say ""hi"", all",1,0,0,0,0,100,,1,0,0,0,0,0,0.001,true,0,,0,0,,0,0,,,,0,0,0,,,0');
   assert.deepEqual(
     rows.slice(1).map((row) => row.split(",")[0]),
     ["'=1+1", "'+1", "'-1", "'@x", "'\\u0009x", "plain-x", ""],

@@ -15,6 +15,7 @@ const FIELDS: ReadonlySet<string> = new Set([
   "requests",
   "failed",
   "refused",
+  "failed_midway",
   "input_uncached",
   "cache_read",
   "cache_write",

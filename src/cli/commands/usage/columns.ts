@@ -209,9 +209,9 @@ export function allRequestsOf({ requests, failed }: Tally): number {
   return requests + failed;
 }
 
-/** Requests that failed, without those that tollkeeper refused. */
-export function failedOf({ failed, refused }: Tally): number {
-  return failed - refused;
+/** Requests that failed, without those that tollkeeper refused, and with those that failed midway. */
+export function failedOf({ failed, refused, failed_midway: midway }: Tally): number {
+  return failed - refused + midway;
 }
 
 /** All input tokens. */

@@ -44,6 +44,7 @@ const FIELDS: readonly (readonly [name: string, value: (row: SummedRow) => strin
   ["own_requests", ({ sums }) => sums.own_requests],
   ["own_worth_usd", ({ cost: { ownWorth } }) => (ownWorth === null ? null : formatMoney(ownWorth.amount))],
   ["own_worth_is_exact", ({ cost: { ownWorth } }) => (ownWorth === null ? null : String(ownWorth.isExact))],
+  ["failed_midway", ({ sums }) => sums.failed_midway],
 ];
 
 /** Renders header and rows as CSV lines (RFC 4180) without line ends. There is no total, which spreadsheets would add in. */

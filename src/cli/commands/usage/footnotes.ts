@@ -108,15 +108,16 @@ type Detail = "shares" | "how" | "counts";
 
 /** What was not completed, and that columns are hidden, come before what else there is to do. */
 function adviceOf({ total: { sums, cost }, canSeeHow, more }: Explained, detail: Detail): string[] {
-  const { failed, refused } = sums;
+  const { refused } = sums;
+  const failed = failedOf(sums);
   const how = canSeeHow && detail !== "counts" ? ": --by outcome" : "";
   const dearest = cost.unpriced.toSorted((a, b) => b.requests - a.requests)[0]?.model ?? null;
   return [
-    failed > 0 &&
+    failed + refused > 0 &&
       `${describeUnspent(
         [
           [refused, "refused"],
-          [failedOf(sums), "failed"],
+          [failed, "failed"],
         ],
         detail === "shares" ? allRequestsOf(sums) : null,
       )}${how}`,

@@ -26,6 +26,10 @@ const SUMS = {
   maybe_unbilled: { ...COUNT, description: "Tokens that are billed only in some cases; not in the sums." },
   cut: { ...COUNT, description: "Requests whose response was cut short." },
   refused: { ...COUNT, description: "Those of `failed` that tollkeeper refused." },
+  failed_midway: {
+    ...COUNT,
+    description: "Those of `requests` that failed after the service may have done work.",
+  },
   plan_requests: { ...COUNT, description: "Those of `requests` that a plan paid, not a key." },
   extra_requests: {
     ...COUNT,

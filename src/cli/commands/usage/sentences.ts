@@ -123,19 +123,25 @@ const MOST_LISTED = 5;
 
 /** Says how many of all requests failed, were refused or were cut short; null where none was. */
 function describeTrouble({ sums }: ReportRow, canSeeHow: boolean): string | null {
-  const { failed, refused, cut, retries } = sums;
+  const { refused, cut, retries, failed_midway: midway } = sums;
+  const failed = failedOf(sums);
   const all = allRequestsOf(sums);
   const counts = [
-    failedOf(sums) > 0 &&
-      `${formatNumber(failedOf(sums))} failed (${shareOf(failedOf(sums), all)}), at no cost`,
+    failed > 0 && `${formatNumber(failed)} failed (${shareOf(failed, all)})${describeFree(failed, midway)}`,
     refused > 0 && `tollkeeper refused ${formatNumber(refused)} (${shareOf(refused, all)})`,
     cut > 0 && `${formatNumber(cut)} ${cut === 1 ? "was" : "were"} cut short (${shareOf(cut, all)})`,
     retries > 0 &&
       `${formatNumber(retries)} ${retries === 1 ? "was a retry" : "were retries"} (${shareOf(retries, all)})`,
   ].filter((one) => one !== false);
   if (counts.length === 0) return null;
-  const how = failed > 0 && canSeeHow ? " To see how, use --by outcome." : "";
+  const how = failed + refused > 0 && canSeeHow ? " To see how, use --by outcome." : "";
   return `Of ${pluralize(all, "request")}: ${counts.join("; ")}.${how}`;
+}
+
+/** What failed before the service did anything has cost nothing. */
+function describeFree(failed: number, midway: number): string {
+  if (midway === 0) return ", at no cost";
+  return midway === failed ? "" : `, ${formatNumber(failed - midway)} of them at no cost`;
 }
 
 /** Returns a share in percent, e.g. `5.5%`. */

@@ -36,7 +36,7 @@ function* decodeSums(rollup: Rollup): Generator<EncodedDay> {
     yield { groups: decode(groups), sandbox: decode(sandbox), background, streams };
 }
 
-/** The requests by who paid are told from the upstream when sums are read, so they are not counted here. */
+/** What failed midway is told from the outcome when sums are read, and who paid from the upstream: neither is counted here. */
 function decodeGroup(
   { names, counts, reasoning, times, billed, charges }: RollupGroup,
   terms: readonly Charge["terms"][],
@@ -46,6 +46,7 @@ function decodeGroup(
     names,
     counts,
     reasoning,
+    failedMidway: 0,
     planRequests: 0,
     extraRequests: 0,
     ownRequests: 0,

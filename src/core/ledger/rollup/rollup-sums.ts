@@ -8,6 +8,7 @@ import type { RollupKind } from "../day.ts";
 import { isTime, timeName, type Grouping } from "../grouping.ts";
 import type { Names } from "../groups.ts";
 import type { RecordFilter } from "../record-filter.ts";
+import { isFailure } from "../spend.ts";
 import { COUNTS, Tally } from "../tally.ts";
 import { ROLLUP_AXES } from "./axes.ts";
 import { BlockNames } from "./block-names.ts";
@@ -32,12 +33,16 @@ export interface RollupPart {
   until: number;
 }
 
-/** Where a row has its reasoning, how many groups know theirs, and its requests that a plan paid, or that were extra use of one. The counts are before them. */
+/**
+ * Where a row has its reasoning, how many groups know theirs, and its requests that a plan paid, that were extra use of one, that a tool's own key paid, and
+ * that failed midway. The counts are before them.
+ */
 const REASONING = COUNTS.length;
 const KNOW_REASONING = REASONING + 1;
 const PLAN_REQUESTS = REASONING + 2;
 const EXTRA_REQUESTS = REASONING + 3;
 const OWN_REQUESTS = REASONING + 4;
+const FAILED_MIDWAY = REASONING + 5;
 
 /** Where a row has each count. */
 const AT = Object.fromEntries(COUNTS.map((name, at) => [name, at])) as Record<
@@ -69,7 +74,7 @@ export function isPartWanted({ block, since, until }: RollupPart, start: number)
 export class RollupSums {
   readonly #question: RollupQuestion;
   readonly #names: RowNames;
-  readonly #sums = new SumTable(OWN_REQUESTS + 1);
+  readonly #sums = new SumTable(FAILED_MIDWAY + 1);
   readonly #billed = new Map<number, Money>();
   readonly #times = new SumTimes();
   readonly #charges: ChargeTable;
@@ -95,6 +100,7 @@ export class RollupSums {
     for (const [at, name] of COUNTS.entries()) this.#sums.addColumn(at, rows, sums[name]);
     this.#addReasoning(rows, sums.reasoning);
     this.#addPayers(part.block, rows, view);
+    this.#addFailures(part.block, rows, view);
     this.#addBills(part.block, rows);
     this.#charges.addBlock(part.block, (group, isMissed) => placeOf(rows[group] ?? NONE, isMissed));
     this.#addMissed(sums, rows);
@@ -106,11 +112,13 @@ export class RollupSums {
     const row = this.#rowAt(isSandbox, names);
     const sums = this.#sums.row(row);
     for (const [at, name] of COUNTS.entries()) sums[at] = (sums[at] ?? 0) + tally[name];
-    const { reasoning, planRequests, extraRequests, ownRequests, spending, missed } = tally.encode();
+    const { reasoning, failedMidway, planRequests, extraRequests, ownRequests, spending, missed } =
+      tally.encode();
     if (reasoning !== null) {
       sums[REASONING] = (sums[REASONING] ?? 0) + reasoning + 1;
       sums[KNOW_REASONING] = (sums[KNOW_REASONING] ?? 0) + 1;
     }
+    sums[FAILED_MIDWAY] = (sums[FAILED_MIDWAY] ?? 0) + failedMidway;
     sums[PLAN_REQUESTS] = (sums[PLAN_REQUESTS] ?? 0) + planRequests;
     sums[EXTRA_REQUESTS] = (sums[EXTRA_REQUESTS] ?? 0) + extraRequests;
     sums[OWN_REQUESTS] = (sums[OWN_REQUESTS] ?? 0) + ownRequests;
@@ -285,6 +293,15 @@ export class RollupSums {
     this.#sums.addColumn(OWN_REQUESTS, paidBy("own"), sums.requests);
   }
 
+  #addFailures({ sums, names }: SumBlock, rows: Int32Array, view: BlockNames): void {
+    const failed = Array.from({ length: names[0]?.length ?? 0 }, (_, at) =>
+      isFailure(view.nameOf("outcome", at) ?? ""),
+    );
+    if (!failed.includes(true)) return;
+    const those = rows.map((row, at) => (failed[sums.group_names[at] ?? 0] === true ? row : NONE));
+    this.#sums.addColumn(FAILED_MIDWAY, those, sums.requests);
+  }
+
   #addBills({ sums: { billed }, texts }: SumBlock, rows: Int32Array): void {
     if (isZero(billed)) return;
     for (const [at, row] of rows.entries()) {
@@ -336,6 +353,7 @@ export class RollupSums {
     const known = sums[first + KNOW_REASONING] ?? 0;
     // Each group has one more than it is.
     tally.reasoning = known === 0 ? null : (sums[first + REASONING] ?? 0) - known;
+    tally.failed_midway = sums[first + FAILED_MIDWAY] ?? 0;
     tally.plan_requests = sums[first + PLAN_REQUESTS] ?? 0;
     tally.extra_requests = sums[first + EXTRA_REQUESTS] ?? 0;
     tally.own_requests = sums[first + OWN_REQUESTS] ?? 0;

@@ -16,6 +16,8 @@ export interface Sums {
   partial: number;
   absent: number;
   cut: number;
+  /** Those that failed after the service may have done work. */
+  failed_midway: number;
   /** Those that a plan paid. */
   plan_requests: number;
   /** Those that the service of a plan charges as use beyond it. */

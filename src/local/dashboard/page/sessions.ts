@@ -33,6 +33,7 @@ const LISTED: Record<keyof Sums, true> = {
   partial: true,
   absent: true,
   cut: true,
+  failed_midway: true,
   plan_requests: true,
   extra_requests: true,
   own_requests: true,

@@ -72,9 +72,9 @@ export function nameIn(row: NamedRow, grouping: string): string {
   return typeof name === "string" ? name : `(no ${grouping})`;
 }
 
-/** Requests that failed, without those that tollkeeper refused: the page `health` counts those. */
-export function failedOf({ failed, refused }: Sums): number {
-  return failed - refused;
+/** Requests that failed, at once or midway, without those that tollkeeper refused: the page `health` counts those. */
+export function failedOf({ failed, refused, failed_midway: midway }: Sums): number {
+  return failed - refused + midway;
 }
 
 /** All requests, as lists have them: `requests` of sums leaves out what failed or was refused. */
@@ -92,9 +92,9 @@ interface Ending {
 
 /** Returns what the requests of sums are made of: completed, cut short, failed, refused. What none did is left out. */
 export function endingsOf(sums: Sums): Ending[] {
-  const { requests, cut, refused } = sums;
+  const { requests, cut, refused, failed_midway: midway } = sums;
   const all: Ending[] = [
-    { count: requests - cut, word: "completed" },
+    { count: requests - cut - midway, word: "completed" },
     { count: cut, word: "cut short", outcome: "cut" },
     { count: failedOf(sums), word: "failed", outcome: "failed" },
     { count: refused, word: "refused", outcome: "refused" },

@@ -190,6 +190,20 @@ test("a lower bound that no count explains is explained", () => {
 
 const REFUSED = { ...FAILED, outcome: "rejected", status: 400, error_type: "budget_spent" } as const;
 
+test("what failed midway counts as failed, and is not said to cost nothing", () => {
+  const midway = many(2, { outcome: "error", status: 200 });
+  assert.match(
+    renderedReport([...many(17), ...midway, ...many(1, { outcome: "failed", status: 200 })]),
+    /^Of 20 requests: 3 failed \(15%\)\. To see how, use --by outcome\.$/m,
+  );
+  const both = [...many(16), ...midway, ...many(2, FAILED)];
+  assert.match(
+    renderedReport(both),
+    /^Of 20 requests: 4 failed \(20%\), 2 of them at no cost\. To see how, use --by outcome\.$/m,
+  );
+  assert.match(rendered(both), /4 failed \(20%\): --by outcome/);
+});
+
 test("what tollkeeper refused is counted apart from what failed", () => {
   const records = [...many(16), ...many(3, FAILED), ...many(1, REFUSED)];
   const report = renderedReport(records);

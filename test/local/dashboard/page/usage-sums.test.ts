@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Sums } from "../../../../src/local/dashboard/page/feed-types.ts";
-import { costOf, coverageOf, worthOf } from "../../../../src/local/dashboard/page/usage-sums.ts";
+import {
+  costOf,
+  coverageOf,
+  describeEndings,
+  failedOf,
+  worthOf,
+} from "../../../../src/local/dashboard/page/usage-sums.ts";
 
 const NONE = { input_uncached: 0, cache_read: 0, cache_write: 0, output: 0, plan_requests: 0, unpriced: [] };
 const USED = { ...NONE, input_uncached: 10, output: 5 };
@@ -53,3 +59,9 @@ for (const [what, worth, isExact, text] of [
     const sums = { plan_worth_usd: worth, plan_worth_is_exact: isExact };
     assert.equal(worthOf(sums as unknown as Sums), text);
   });
+
+test("what failed midway is not completed, and failed", () => {
+  const sums = { requests: 10, failed: 3, refused: 1, cut: 2, failed_midway: 1 } as Sums;
+  assert.equal(describeEndings(sums), "7 completed, 2 cut short, 3 failed, 1 refused");
+  assert.equal(failedOf(sums), 3);
+});

@@ -14,6 +14,7 @@ const COUNTS = [
   "partial",
   "absent",
   "cut",
+  "failed_midway",
   "plan_requests",
   "own_requests",
 ] as const;
