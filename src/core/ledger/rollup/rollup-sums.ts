@@ -100,7 +100,7 @@ export class RollupSums {
     for (const [at, name] of COUNTS.entries()) this.#sums.addColumn(at, rows, sums[name]);
     this.#addReasoning(rows, sums.reasoning);
     this.#addPayers(part.block, rows, view);
-    this.#addFailures(part.block, rows, view);
+    this.#addFailures(view, part.block, rows);
     this.#addBills(part.block, rows);
     this.#charges.addBlock(part.block, (group, isMissed) => placeOf(rows[group] ?? NONE, isMissed));
     this.#addMissed(sums, rows);
@@ -293,7 +293,7 @@ export class RollupSums {
     this.#sums.addColumn(OWN_REQUESTS, paidBy("own"), sums.requests);
   }
 
-  #addFailures({ sums, names }: SumBlock, rows: Int32Array, view: BlockNames): void {
+  #addFailures(view: BlockNames, { sums, names }: SumBlock, rows: Int32Array): void {
     const failed = Array.from({ length: names[0]?.length ?? 0 }, (_, at) =>
       isFailure(view.nameOf("outcome", at) ?? ""),
     );

@@ -17,6 +17,8 @@ export interface TableColumn<Row> {
   unit?(row: Row): string;
   /** True for words, which start at the same place; figures end there. */
   isWords?: boolean;
+  /** True for the column of an order that its cells do not show, such as that of a tree. */
+  isPlaced?: boolean;
   /** True for the column that says what makes a row stand out. */
   isVerdict?: boolean;
   /** The exact value, for those who point at it and for CSV. */
@@ -102,9 +104,8 @@ export function sortableTable<Row>(
   const show = () => {
     const { column, isRising } = sorted;
     if (column === undefined) return;
-    heads.forEach((head, at) =>
-      head.setAttribute("aria-sort", columns[at] !== column ? "none" : isRising ? "ascending" : "descending"),
-    );
+    const direction = column.isPlaced === true ? "none" : isRising ? "ascending" : "descending";
+    heads.forEach((head, at) => head.setAttribute("aria-sort", columns[at] === column ? direction : "none"));
     const inOrder = rows.toSorted(comparing(column, isRising)).slice(0, shown);
     const isByDay = days?.head === column.head;
     body.className = isByDay ? "by-day" : "";

@@ -2,6 +2,9 @@ import { formatMoney, parseMoney } from "../../../../core/price/money.ts";
 import type { Sums } from "../feed-types.ts";
 import { formatDollarsIn } from "../numbers.ts";
 
+/** A smaller difference of shares says nothing. */
+const LEAST_POINTS = 0.05;
+
 /** One digit that counts, for less than a point. */
 const FRACTION = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 1 });
 
@@ -22,10 +25,10 @@ export function describeDifferenceOf(now: Sums | null, before: Sums | null, deci
   return `${boundOfDifference(now, before)}${difference > 0 ? "+" : ""}${formatDollarsIn(difference, decimals)}`;
 }
 
-/** Writes how many points a share is above another one: `−4 points`; empty where they are equal. */
+/** Writes how many points a share is above another one: `−4 points`; empty where they are as good as equal. */
 export function describePoints(now: number, before: number): string {
   const points = 100 * (now - before);
-  if (points === 0) return "";
+  if (Math.abs(points) < LEAST_POINTS) return "";
   const size = Math.abs(points);
   const shown = size < 1 ? FRACTION.format(size) : String(Math.round(size));
   return `${points > 0 ? "+" : "−"}${shown} ${shown === "1" ? "point" : "points"}`;

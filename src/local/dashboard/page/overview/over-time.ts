@@ -4,6 +4,7 @@ import type { Row, Sums, UsageReport } from "../feed-types.ts";
 import { isFilter, type Change, type State } from "../state.ts";
 import { nameBriefly, nameNow, nameWholly } from "../time-names.ts";
 import { describeBeforeByNow, spanBefore, spanOf, timesIn, zoomInto, type Span } from "../times.ts";
+import { decimalsOf } from "../numbers.ts";
 import { costOf, inputOf, nameIn } from "../usage-sums.ts";
 import { addGroups } from "./groups.ts";
 import { OTHERS_COLOUR } from "./series-colours.ts";
@@ -35,6 +36,8 @@ export function overTime(course: Course, state: State, change: Change): HTMLElem
   const times = timesIn(span);
   const what = unit === "cost" ? "Cost" : "Tokens";
   const rows = isSideBySide ? course.rows.filter((row) => order.includes(nameIn(row, by))) : course.rows;
+  // The legend has the figures of the table, so it has its decimals.
+  const decimals = decimalsOf(groups.map((row) => Number(row.cost_usd)));
   return chartOf({
     title: `${what} by ${span.step}`,
     times: times.map((time, at) => ({
@@ -43,7 +46,7 @@ export function overTime(course: Course, state: State, change: Change): HTMLElem
     })),
     series: seriesOf({ ...course, rows }, times, state).map((series) => ({
       ...series,
-      word: wordFor(groupOf(series.name, groups, { order, by }), unit),
+      word: wordFor(groupOf(series.name, groups, { order, by }), unit, decimals),
     })),
     isSideBySide,
     // As high as the table beside it.
@@ -88,10 +91,11 @@ export function valueOf(sums: Sums, unit: State["unit"]): number {
   return unit === "cost" ? Number(sums.cost_usd) : inputOf(sums) + sums.output;
 }
 
-/** What sums come to where their chart cannot say it: they are no figure, or at least one. */
-function wordFor(sums: Sums | undefined, unit: State["unit"]): string | undefined {
-  const isSaid = sums === undefined || unit === "tokens" || (sums.cost_is_exact && Number(sums.cost_usd) > 0);
-  return isSaid ? undefined : costOf(sums);
+/** What sums come to where their chart cannot say it: they are no figure, at least one, or have the decimals of others. */
+function wordFor(sums: Sums | undefined, unit: State["unit"], decimals?: number): string | undefined {
+  if (sums === undefined || unit === "tokens") return undefined;
+  const isSaid = decimals === undefined && sums.cost_is_exact && Number(sums.cost_usd) > 0;
+  return isSaid ? undefined : costOf(sums, decimals);
 }
 
 /** The sums of what a series of the chart has: a group, or all that are not told apart. */

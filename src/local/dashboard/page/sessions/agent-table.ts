@@ -35,6 +35,7 @@ export function agentTable(agents: readonly Row[], records: readonly PricedRecor
         return [indent, nameOf(row)];
       },
       isWords: true,
+      isPlaced: true,
     },
     ...narrowSumColumns(agents),
   ];
