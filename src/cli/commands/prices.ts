@@ -19,10 +19,10 @@ import { exampleRecord } from "../prices/example.ts";
 import { ageOf, loadPrices, remarkOnAge } from "../prices/load-prices.ts";
 import { documentRecordCost, printRecordCost } from "./prices/record.ts";
 import { importOptions, importPrices, resetPrices } from "./prices/import.ts";
-import { documentModel, printModel, type ShownModel } from "./prices/model.ts";
-import { documentOverview, printOverview } from "./prices/overview.ts";
+import { documentModel, renderModel, type ShownModel } from "./prices/model.ts";
+import { documentOverview, renderOverview } from "./prices/overview.ts";
 import { noteOtherConfig } from "../note-other-config.ts";
-import { EXIT, note, printJson } from "../terminal/console.ts";
+import { EXIT, hasColours, note, printJson, printStyled } from "../terminal/console.ts";
 import { printProse } from "../terminal/prose.ts";
 
 const RECORD_ALONE = '"--record" names its own model';
@@ -80,13 +80,13 @@ export const command = defineCommand({
       else printRecordCost(record, cost, worth);
     } else if (model === undefined) {
       if (json) printJson({ table, ...documentOverview(config, prices) });
-      else printOverview(config, prices, table.ageDays);
+      else printStyled(renderOverview(config, prices, table.ageDays, viewOfTerminal()));
     } else {
       const at = on === undefined ? now : Date.parse(on);
       const seller = findSeller(config, prices, { model, tool, at }, upstream);
       const shown = showModel(prices, seller, model, at);
       if (json) printJson({ table, ...documentModel(shown) });
-      else printModel(shown);
+      else printStyled(renderModel(shown, viewOfTerminal()));
       // The sandbox responds to every model, and a mistyped name is free there, too.
       if (shown.prices === null || seller === SANDBOX_UPSTREAM)
         await noteNearest(prices, seller, model, file);
@@ -96,6 +96,10 @@ export const command = defineCommand({
     if (remark !== null && !json) printProse(["", remark]);
   },
 });
+
+function viewOfTerminal() {
+  return { width: process.stdout.columns || Infinity, isColoured: hasColours() };
+}
 
 async function noteNearest(
   prices: PriceBook,

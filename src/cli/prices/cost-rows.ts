@@ -3,7 +3,7 @@ import type { Cost } from "../../core/price/cost.ts";
 import { formatDecimal, formatMoney } from "../../core/price/money.ts";
 import { toPrintable } from "../../core/text/printable.ts";
 import { alignDecimals, formatNumber } from "../terminal/format.ts";
-import { formatTable, type Column } from "../terminal/table.ts";
+import { formatTable, type Column, type TableView } from "../terminal/table.ts";
 
 /** The classes of tokens as tables of prices call them. The price of a write is that of five minutes unless another is named. */
 export const CLASS_TITLES: Readonly<Record<CostLine["class"], string>> = {
@@ -37,7 +37,7 @@ const TIMES = 4;
 type KnownCost = Exclude<Cost, { kind: "unknown" }>;
 
 /** Formats what a request cost as a table: its lines, and their sum. */
-export function formatCostLines(cost: KnownCost): string {
+export function formatCostLines(cost: KnownCost, view?: TableView): string {
   const rows = cost.lines.map(lineRow);
   rows.push(totalRow(cost));
   const rates = alignDecimals(rows.map((row) => row[2] ?? ""));
@@ -47,6 +47,8 @@ export function formatCostLines(cost: KnownCost): string {
   return formatTable(
     COLUMNS.filter(kept),
     aligned.map((row) => row.filter(kept)),
+    view?.isColoured,
+    view?.width,
   );
 }
 

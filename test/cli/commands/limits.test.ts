@@ -50,7 +50,7 @@ test("limits shows what responses said, and a lower value replaces a higher one"
   const shown = await daemon.command("limits");
   assert.match(
     shown.stdout,
-    /\ndefault\n {2}5-hour window +62% +█{6}░{4} +resets (?:tomorrow, )?\d\d:\d\d +(?:just now|\d+ (?:s|min) ago)\n(?: {4}tool {5}\S+ 100%\n)?$/,
+    /\ndefault\n {2}5-hour window +█{6}░{4} +62% +resets (?:tomorrow, )?\d\d:\d\d +(?:just now|\d+ (?:s|min) ago)\n(?: {4}tool {5}\S+ 100%\n)?$/,
   );
   assert.match(shown.stderr, /^Other devices and programs with the same account count, too\./);
   assert.match((await daemon.command("status")).stdout, /^limit +default: 62% of the 5-hour window, /m);
@@ -67,7 +67,7 @@ test("limits shows what responses said, and a lower value replaces a higher one"
   );
   // A response that says nothing leaves what is known.
   await ask(daemon);
-  assert.match((await daemon.command("limits")).stdout, /^ {2}5-hour window +5% /m);
+  assert.match((await daemon.command("limits")).stdout, /^ {2}5-hour window +░{10} +5% /m);
 });
 
 test(
@@ -124,7 +124,7 @@ test("limits survive a restart, and a damaged file is only forgotten", LIMIT, as
   const file = join(first.env["XDG_STATE_HOME"] ?? "", "tollkeeper", "limits.json");
   assert.doesNotMatch(readFileSync(file, "utf8"), /some-key/);
   const second = await start();
-  assert.match((await second.command("limits")).stdout, /5-hour window +62% /);
+  assert.match((await second.command("limits")).stdout, /5-hour window +█{6}░{4} +62% /);
   await second.stop();
   writeFileSync(file, "{");
   const third = await start();

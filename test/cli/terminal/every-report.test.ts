@@ -19,6 +19,12 @@ import { formatTable } from "../../../src/cli/terminal/table.ts";
 import { widthOf } from "../../../src/cli/terminal/width.ts";
 import { renderPage } from "../../../src/cli/commands/live/explain/page.ts";
 import { renderTools, type ListedTool } from "../../../src/cli/connect/list-tools.ts";
+import { renderVerification } from "../../../src/cli/commands/ledger/verify-text.ts";
+import { renderModel } from "../../../src/cli/commands/prices/model.ts";
+import { renderOverview } from "../../../src/cli/commands/prices/overview.ts";
+import { exampleRecord } from "../../../src/cli/prices/example.ts";
+import { findDearest } from "../../../src/core/price/dearest.ts";
+import { costOf } from "../../../src/core/price/cost.ts";
 import { renderKeys } from "../../../src/cli/keys/list-keys.ts";
 import { costInSums } from "../../../src/core/ledger/explain/request-cost.ts";
 import type { Flag } from "../../../src/core/usage/reading.ts";
@@ -185,6 +191,103 @@ test("explain, of any record", () => {
       };
       for (const width of WIDTHS) assertFits(renderPage(request, view(width)), width);
     }),
+    RUNS,
+  );
+});
+
+test("ledger verify says first whether anything is wrong, and names no field of a record", () => {
+  const file = fc.constantFrom("2026-11-20.ndjson", "2026-11-20.ndjson.gz", "2026-11-20.rollup");
+  const finding = fc
+    .record({
+      file,
+      line: fc.integer({ min: 1, max: 10 ** 7 }),
+      kind: fc.constantFrom("torn", "unreadable", "impossible", "duplicate", "rollup", "kept_rollup"),
+      what: fc.constantFrom(
+        "it has the id of line 1 of 2026-11-20.ndjson",
+        "ttft_ms is 20, more than the duration_ms of 1",
+        'outcome is cut, but cut_by is "some_thing"',
+        "cache_write is 9, but the five cache_write_* is 5",
+        "not a record: its field billed_usd is wrong",
+      ),
+    })
+    .map((one) =>
+      // Only records have fields.
+      one.kind === "impossible" || one.kind === "unreadable" ? one : { ...one, what: "it cannot be read" },
+    );
+  fc.assert(
+    fc.property(
+      fc.array(finding, { maxLength: 6 }),
+      fc.boolean(),
+      fc.nat(10 ** 9),
+      (findings, isAll, count) => {
+        const counts = { torn: 0, unreadable: 0, impossible: 0, duplicate: 0, rollup: 0, kept_rollup: 0 };
+        for (const { kind } of findings) counts[kind] += 1;
+        const found = {
+          directory: "/home/ada/state/tollkeeper/ledger",
+          days: 61,
+          bytes: count,
+          lines: count + 1,
+          laterFormat: count % 3,
+          summedOnly: count % 2 === 0 ? [] : ["2026-01-02.kept", "2026-01-03.kept"],
+          findings,
+          groups: new Map(findings.map((one, at) => [String(at), { count: 1 + at * 1000, first: [one] }])),
+          counts,
+          setAside: [{ file: "2026-11-21.torn", bytes: 5 }],
+        };
+        const total = {
+          requests: count,
+          failed: 1,
+          input_uncached: count,
+          cache_read: count,
+          cache_write: count,
+          output: count,
+        };
+        const problems = findings.filter(({ kind }) => kind !== "torn").length;
+        for (const width of WIDTHS) {
+          const text = renderVerification(found, total, isAll, view(width));
+          assertFits(text.replaceAll(/^ {2}(?:ls|mv|sed|gzip) .*$/gm, ""), width);
+          const plain = stripVTControlCharacters(text);
+          assert.match(plain, problems === 0 ? /^No problems/ : new RegExp(`^${problems} problems? in `));
+          assert.doesNotMatch(plain.replaceAll("some_thing", ""), /[a-z]_[a-z*]/);
+        }
+      },
+    ),
+    RUNS,
+  );
+});
+
+test("prices, of all upstreams and of a model", () => {
+  const upstream = fc.record({
+    name: word(24),
+    patterns: fc.array(word(24), { maxLength: 4 }),
+    discount: fc.nat(99),
+  });
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(upstream, { minLength: 1, maxLength: 4, selector: ({ name }) => name }),
+      word(40),
+      (all, name) => {
+        const entries = all.map(({ name: one, patterns, discount }) => {
+          const prices = Object.fromEntries(patterns.map((pattern) => [pattern, { input: 3, output: 15 }]));
+          return [one, { baseUrl: "https://api.openai.com/v1", discount, prices }] as const;
+        });
+        const checked = checkConfig({ upstreams: Object.fromEntries(entries) }, "/home/ada");
+        assert.ok(checked.ok, JSON.stringify(checked));
+        const found = PRICES.find("default", "gpt-5", NOW);
+        assert.ok(found !== null && found !== "free");
+        const record = exampleRecord({ upstream: "default", model: "gpt-5", at: NOW }, found);
+        const similar = PRICES.similar("default", "gpt-5-unknown", NOW);
+        const assumed = findDearest(similar, null, { least: 0, most: 0 });
+        const shown = { model: name, upstream: "default", contextWindow: 400_000 };
+        const priced = { ...shown, prices: found, assumed: null, example: costOf(record, PRICES) };
+        const unpriced = { ...shown, prices: null, assumed, example: null };
+        for (const width of WIDTHS) {
+          assertFits(renderOverview(checked.config, PRICES, 40, view(width)), width);
+          assertFits(renderModel(priced, view(width)), width);
+          assertFits(renderModel(unpriced, view(width)), width);
+        }
+      },
+    ),
     RUNS,
   );
 });

@@ -249,7 +249,10 @@ test("limits and their lines in status", () => {
     fc.property(fc.array(fc.record({ account, windows }), { minLength: 1, maxLength: 3 }), (accounts) => {
       const shown = accounts.map((one) => ({
         ...one,
-        windows: one.windows.map((each) => ({ ...each, below: ["tool     claude-code 81%, nightly 19%"] })),
+        windows: one.windows.map((each) => ({
+          ...each,
+          below: [{ by: "tool", names: ["claude-code 81%", "nightly-batch-summariser 19%", "3 more 0%"] }],
+        })),
       }));
       assertAtEachWidth((width) => formatLimits(shown, NOW, view(width)).split("\n"));
       const facts = accounts.flatMap(({ account: name, windows: [first] }): Fact[] =>

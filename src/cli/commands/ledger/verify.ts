@@ -1,5 +1,3 @@
-import { homedir } from "node:os";
-import { join } from "node:path";
 import { listLedgerFiles, readDayLines } from "../../../adapters/ledger-file.ts";
 import { listMonths, verifyMonth, verifyRollup } from "../../../adapters/ledger-file/closed-days.ts";
 import { ledgerDirectory } from "../../../adapters/paths.ts";
@@ -8,57 +6,27 @@ import { UTC_CALENDAR } from "../../../core/ledger/calendar.ts";
 import {
   dayFileName,
   hasRecords,
-  isCompressed,
   isSums,
   monthFileName,
-  parseLedgerFileName,
   sumsFileName,
   type SumsKind,
 } from "../../../core/ledger/day.ts";
 import { DaySums } from "../../../core/ledger/day-sums.ts";
 import { ReportBuilder, sumOptionsOf } from "../../../core/ledger/report.ts";
-import type { Tally } from "../../../core/ledger/tally.ts";
-import { DayVerifier, type Finding, type FindingKind } from "../../../core/ledger/verify/day-verifier.ts";
-import { toPrintable } from "../../../core/text/printable.ts";
-import { formatCommand } from "../../../core/text/shell-words.ts";
+import { DayVerifier, type Finding } from "../../../core/ledger/verify/day-verifier.ts";
 import type { Argv } from "../../command-line.ts";
 import { reportOptions, type ReportArguments } from "../../command.ts";
 import { loadConfig } from "../../load-config.ts";
 import { loadPrices } from "../../prices/load-prices.ts";
-import { EXIT, hasColours, print, printJson, printStyled } from "../../terminal/console.ts";
-import { displayPath, formatNumber, pluralize } from "../../terminal/format.ts";
-import { printProse } from "../../terminal/prose.ts";
-import { formatTable, layOutTable, type Column } from "../../terminal/table.ts";
+import { EXIT, hasColours, printJson, printStyled } from "../../terminal/console.ts";
+import { formatNumber } from "../../terminal/format.ts";
+import { problemsIn, remedyFor, renderVerification, type Total, type Verification } from "./verify-text.ts";
 
 /** So many findings are listed. The others are only counted: a file of empty lines has millions. */
 const MOST_LISTED = 1000;
 
 /** So many places of the same problem are shown. */
 const PLACES = 3;
-
-/** Findings of one kind that differ only in their numbers. */
-interface FindingGroup {
-  count: number;
-  /** The first of them, {@link PLACES} at most. */
-  first: Finding[];
-}
-
-/** What was found in a whole ledger. */
-interface Verification {
-  days: number;
-  bytes: number;
-  lines: number;
-  laterFormat: number;
-  /** Files with the sums of days whose records are deleted, or some of them: the only copy, which cannot be checked. */
-  summedOnly: string[];
-  /** The first of them, in the order of days and lines. */
-  findings: Finding[];
-  /** The first of them, by what they have in common, {@link MOST_LISTED} at most. */
-  groups: Map<string, FindingGroup>;
-  counts: Record<FindingKind, number>;
-  /** The files of truncated notes, and of lines that an earlier release moved away. */
-  setAside: { file: string; bytes: number }[];
-}
 
 /** What `tollkeeper ledger verify` is asked. */
 interface VerifyArguments extends ReportArguments {
@@ -105,7 +73,10 @@ export async function verify({ config, json, all }: VerifyArguments): Promise<vo
   }
   const total = report.finish().total.sums;
   if (json) printJson(toDocument(directory, verification, total));
-  else printText(directory, verification, total, all);
+  else {
+    const view = { width: process.stdout.columns || Infinity, isColoured: hasColours() };
+    printStyled(renderVerification({ directory, ...verification }, total, all, view));
+  }
   if (problemsIn(verification) > 0) process.exitCode = EXIT.failed;
 }
 
@@ -164,12 +135,7 @@ function addFinding({ findings, groups, counts }: Verification, finding: Finding
   } else if (groups.size < MOST_LISTED) groups.set(same, { count: 1, first: [finding] });
 }
 
-function problemsIn({ counts: { torn: _torn, ...problems } }: Verification): number {
-  return Object.values(problems).reduce((sum, count) => sum + count, 0);
-}
-
 const SUMS = ["requests", "failed", "input_uncached", "cache_read", "cache_write", "output"] as const;
-type Total = Pick<Tally, (typeof SUMS)[number]>;
 
 function toDocument(directory: string, verification: Verification, total: Total): object {
   const { findings, groups: _groups, counts, summedOnly, ...rest } = verification;
@@ -187,167 +153,8 @@ function toDocument(directory: string, verification: Verification, total: Total)
   };
 }
 
-function printText(directory: string, verification: Verification, total: Total, all: boolean): void {
-  const { days, lines, bytes, findings, groups, laterFormat, summedOnly, setAside } = verification;
-  const problems = problemsIn(verification);
-  if (findings.length > 0 && all) print(`${listFindings(findings)}\n`);
-  else if (findings.length > 0) printStyled(`${listGroups([...groups.values()])}\n`);
-  const found = problems + verification.counts.torn;
-  const listed = all ? findings.length : [...groups.values()].reduce((sum, { count }) => sum + count, 0);
-  if (found > listed) print(`${formatNumber(found - listed)} more are not listed.\n`);
-  const what = `${pluralize(lines, "line")} of ${pluralize(days, "day")} in ${displayPath(directory, homedir())}, ${pluralize(bytes, "byte")}`;
-  const notes = [
-    `Verified ${what}: ${describeCount(problems, verification.counts.torn)}.`,
-    describeSums(total),
-  ];
-  if (laterFormat > 0)
-    notes.push(
-      `In no sum: ${pluralize(laterFormat, "record")} of a later release. To read ${laterFormat === 1 ? "it" : "them"}, update tollkeeper.`,
-    );
-  if (summedOnly.length > 0) notes.push(describeKept(summedOnly));
-  for (const { file, bytes: size } of setAside)
-    notes.push(`In no sum: ${pluralize(size, "byte")} in ${file}, of lines that a crash had cut off.`);
-  for (const kind of Object.keys(verification.counts)) {
-    const first = findings.find((finding) => finding.kind === kind);
-    if (first !== undefined) notes.push(...describeRemedy(directory, first));
-  }
-  printProse(notes);
-}
-
-/** Says what a kind of problem means for the sums, and what to type about its first place. */
-function describeRemedy(directory: string, finding: Finding): string[] {
-  const { subject, meaning, purpose, command } = remedyFor(directory, finding);
-  const said = `${subject} ${meaning}.`;
-  return command === null ? ["", said] : ["", `${said} To ${purpose}, type:`, `  ${command}`];
-}
-
-/** There is nothing to compare kept sums with: that is no problem, but they must not be lost. */
-function describeKept(files: readonly string[]): string {
-  const days = files.map((file) => parseLedgerFileName(file)?.day);
-  const isOne = files.length === 1;
-  const range = isOne ? days[0] : `${pluralize(days.length, "day")}, ${days[0]} to ${days.at(-1)}`;
-  const endings = new Set(files.map((file) => file.slice(file.indexOf("."))));
-  const named = isOne ? files[0] : `their ${[...endings].join(" and ")} files`;
-  return `Not compared, and in no sum: ${range}, whose records are deleted. Reports use the sums in ${named}, which ${isOne ? "is" : "are"} the only copy.`;
-}
-
-/** A torn line is listed, and nothing has to be done about it. */
-function describeCount(problems: number, torn: number): string {
-  const count = problems === 0 ? "no" : formatNumber(problems);
-  if (torn > 0) return `${pluralize(torn, "torn line")}, ${count} other problem${problems === 1 ? "" : "s"}`;
-  return `${count} problem${problems === 1 ? "" : "s"}`;
-}
-
-function listFindings(findings: readonly Finding[]): string {
-  const rows = findings.map((finding) => [placeOf(finding), finding.kind, finding.what]);
-  return formatTable(["line", "problem", "what is wrong"], rows);
-}
-
-function placeOf({ file, line }: Finding): string {
-  return line === null ? file : `${file}:${line}`;
-}
-
-const GROUP_COLUMNS: readonly Column[] = [
-  { head: "problem", align: "left", long: "whole" },
-  { head: "found", align: "right" },
-  { head: "what is wrong", align: "left" },
-];
-
-/** Lists each problem once, with its first places below it. */
-function listGroups(groups: readonly FindingGroup[]): string {
-  const rows = groups.map(({ first: [first], count }) => [
-    first?.kind ?? "",
-    formatNumber(count),
-    toPrintable(first?.what ?? ""),
-  ]);
-  const below = groups.map(({ first, count }) => {
-    const more = count > first.length ? `, ${formatNumber(count - first.length)} more: --all` : "";
-    const places = toPrintable(first.map(placeOf).join(", "));
-    return [{ text: `${places}${more}`, tone: "faint" as const }];
-  });
-  const view = { width: process.stdout.columns || Infinity, isColoured: hasColours() };
-  return layOutTable(GROUP_COLUMNS, rows, view, below).text;
-}
-
-/** As `tollkeeper usage` reports them. */
-function describeSums({ requests, failed, ...total }: Total): string {
-  const tokens = [
-    `${formatNumber(total.input_uncached)} uncached input`,
-    `${formatNumber(total.cache_read)} cache read`,
-    `${formatNumber(total.cache_write)} cache write`,
-    `${formatNumber(total.output)} output`,
-  ];
-  return `Apart from the sandbox, it has ${pluralize(requests, "request")} with token counts (${tokens.join(", ")}), and ${formatNumber(failed)} that failed.`;
-}
-
-/** What a problem means for the sums, and what to type, for what; null where there is nothing to type. */
-interface Remedy {
-  subject: string;
-  meaning: string;
-  purpose: string;
-  command: string | null;
-}
-
-function remedyFor(directory: string, { kind, file, line }: Finding): Remedy {
-  const path = join(directory, file);
-  const look = line === null ? formatCommand(["ls", "-l", path]) : showLine(path, line);
-  switch (kind) {
-    case "torn":
-      return {
-        subject: "A torn line",
-        meaning: "was cut off by a crash or a full disk; it is in no sum, and there is nothing to do",
-        purpose: "",
-        command: null,
-      };
-    case "unreadable":
-      return {
-        subject: "What is unreadable",
-        meaning: "is in no sum; to remove it, stop the daemon first",
-        purpose: "look at it",
-        command: look,
-      };
-    case "impossible":
-      return {
-        subject: "An impossible record",
-        meaning: "is in the sums as it stands",
-        purpose: "compare it with the service's own counts in raw_usage",
-        command: look,
-      };
-    case "rollup":
-      return {
-        subject: "A wrong rollup",
-        meaning: "may make reports of that time wrong",
-        purpose: "have the sums made again",
-        // Not rm: whoever is wrong about what else there is still has the file.
-        command: formatCommand(["mv", path, `${path}.wrong`]),
-      };
-    case "kept_rollup":
-      return {
-        subject: "A kept rollup that cannot be read",
-        meaning:
-          "leaves reports without that day; restore the file from a backup, because nothing else has these sums",
-        purpose: "look at it",
-        command: look,
-      };
-    case "duplicate":
-      return {
-        subject: "A duplicate",
-        meaning: "counts once, so there is nothing to do",
-        purpose: "look at it",
-        command: look,
-      };
-  }
-}
-
 /** The same in a line. */
 function fixFor(directory: string, finding: Finding): string {
   const { meaning, purpose, command } = remedyFor(directory, finding);
   return command === null ? `it ${meaning}` : `it ${meaning}; to ${purpose}, type: ${command}`;
-}
-
-/** Returns the command that shows a line of a file. */
-function showLine(path: string, line: number): string {
-  const show = ["sed", "-n", `${line}p`];
-  if (!isCompressed(path)) return formatCommand([...show, path]);
-  return `${formatCommand(["gzip", "-dc", path])} | ${formatCommand(show)}`;
 }

@@ -14,6 +14,7 @@ import { toPrintable } from "../../../core/text/printable.ts";
 import type { RunningRequest } from "../../../core/ledger/running-request.ts";
 import { formatShare } from "../../prices/format-cost.ts";
 import { formatNumber } from "../../terminal/format.ts";
+import { shortDay } from "../../terminal/short-time.ts";
 import { shorten } from "../../terminal/width.ts";
 import type { FixedColumn } from "../../terminal/fixed-columns.ts";
 import type { Tone } from "../../terminal/styles.ts";
@@ -148,14 +149,6 @@ function terminalColumns(
   if (areReasonsAsked) return hasDays ? [NARROW_DAY, ...REASON_COLUMNS.slice(1)] : REASON_COLUMNS;
   if (width >= NARROW) return hasDays ? DAYS_COLUMNS : REQUEST_COLUMNS;
   return hasDays ? [NARROW_DAY, ...NARROW_COLUMNS.slice(1)] : NARROW_COLUMNS;
-}
-
-const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
-
-/** Returns e.g. `Nov 24 09:14` of `2026-11-24 09:14`. */
-export function shortDay(day: string): string {
-  const [, month = "", rest = ""] = /^\d+-(\d\d)-(.*)$/.exec(day) ?? [];
-  return `${MONTHS[Number(month) - 1] ?? ""} ${rest}`.trim();
 }
 
 /** The column of {@link RequestRow.agent}. */

@@ -7,7 +7,7 @@ import { attempt } from "../../attempt.ts";
 import { loadConfig } from "../../load-config.ts";
 import { messageOf } from "../../../core/failure.ts";
 import { formatLimits, type ShownLimits } from "../../limits/format-limits.ts";
-import { formatMovers, type MovedAccount } from "./movers.ts";
+import { listMovers, type MovedAccount } from "./movers.ts";
 import { reportOptions, type Command, type ReportArguments } from "../../command.ts";
 import { explainAbsence } from "../../service/explain-absence.ts";
 import { hasColours, note, printJson, printStyled } from "../../terminal/console.ts";
@@ -65,7 +65,7 @@ function isMoved({ windows }: MovedAccount): boolean {
 }
 
 function toShown({ account, windows }: MovedAccount): ShownLimits {
-  const shown = windows.map(({ movedBy, ...window }) => ({ ...window, below: formatMovers(movedBy) }));
+  const shown = windows.map(({ movedBy, ...window }) => ({ ...window, below: listMovers(movedBy) }));
   return { account, windows: shown };
 }
 

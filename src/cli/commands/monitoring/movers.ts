@@ -2,6 +2,7 @@ import { homeDirectory } from "../../../adapters/paths.ts";
 import { isPath } from "../../../core/ledger/grouping.ts";
 import type { AccountStatus, WindowStatus } from "../../../core/limits/account-limits.ts";
 import { MOVERS, type MovedBy, type Mover } from "../../../core/limits/moved-by.ts";
+import type { Moved } from "../../limits/format-limits.ts";
 import { displayPath } from "../../terminal/format.ts";
 
 /** A window with what has moved it; null where it is not known when it began, and where nothing has passed since. */
@@ -15,22 +16,22 @@ export interface MovedAccount extends AccountStatus {
 /** As many names as a line has room for. */
 const MOST_NAMES = 3;
 
-/** Says who moved a window, a line each for tools, projects and sessions: `tool     claude-code 81%, nightly 19%`. */
-export function formatMovers(movedBy: MovedBy | null): string[] {
+/** Says who moved a window, for tools, projects and sessions: `claude-code 81%`, `nightly 19%`. */
+export function listMovers(movedBy: MovedBy | null): Moved[] {
   if (movedBy === null) return [];
   const known = MOVERS.filter((mover) => movedBy[mover].some(({ name }) => name !== null));
-  return known.map((mover) => `${mover.padEnd(8)} ${listNames(mover, movedBy[mover])}`);
+  return known.map((mover) => ({ by: mover, names: listNames(mover, movedBy[mover]) }));
 }
 
-function listNames(mover: (typeof MOVERS)[number], names: readonly Mover[]): string {
+function listNames(mover: (typeof MOVERS)[number], names: readonly Mover[]): string[] {
   const shown = names.slice(0, MOST_NAMES).map(({ name, sharePercent }) => {
     const written = name === null ? `no ${mover}` : isPath(mover) ? displayPath(name, homeDirectory()) : name;
     return `${written} ${writeShare(sharePercent)}`;
   });
   const rest = names.slice(MOST_NAMES);
-  if (rest.length === 0) return shown.join(", ");
+  if (rest.length === 0) return shown;
   const others = rest.reduce((sum, { sharePercent }) => sum + sharePercent, 0);
-  return [...shown, `${rest.length} more ${writeShare(others)}`].join(", ");
+  return [...shown, `${rest.length} more ${writeShare(others)}`];
 }
 
 function writeShare(percent: number): string {

@@ -4,14 +4,14 @@ import type { DearestPrices } from "../../../core/price/dearest.ts";
 import { formatDecimal, type Decimal } from "../../../core/price/money.ts";
 import type { FoundPrices } from "../../../core/price/price-book.ts";
 import { perOf, RATE_CLASSES, type RateClass } from "../../../core/price/rate-class.ts";
+import { toPrintable } from "../../../core/text/printable.ts";
 import { formatCommand } from "../../../core/text/shell-words.ts";
 import { CLASS_TITLES, formatCostLines } from "../../prices/cost-rows.ts";
 import { documentCost } from "../../prices/cost-document.ts";
-import { print } from "../../terminal/console.ts";
-import { printProse } from "../../terminal/prose.ts";
-import { printFacts, type Fact } from "../../terminal/facts.ts";
+import { layOutProse } from "../../terminal/prose.ts";
+import { layOutFacts, type Fact } from "../../terminal/facts.ts";
 import { alignDecimals, formatNumber } from "../../terminal/format.ts";
-import { formatTable } from "../../terminal/table.ts";
+import { formatTable, type TableView } from "../../terminal/table.ts";
 
 /** A model at an upstream, its prices and an example; `free` and null as of `PriceBook.find`. */
 export interface ShownModel {
@@ -44,38 +44,54 @@ const UNITS: Readonly<Record<ReturnType<typeof perOf>, string>> = {
   1: "each",
 };
 
-/** Prints what a model costs, and an example, line by line. */
-export function printModel(shown: ShownModel): void {
+/** Says what a model costs, with an example, line by line. Control characters are escaped. */
+export function renderModel(shown: ShownModel, view: TableView): string {
   const { model, upstream, prices, contextWindow, assumed, example } = shown;
-  printFacts([
+  const { width, isColoured } = view;
+  const isPriced = prices !== null && prices !== "free";
+  const facts: Fact[] = [
     ["model", model],
     ["upstream", upstream],
     ["prices", describeSource(prices), prices === null ? "warning" : "plain"],
-    ...(contextWindow === null ? [] : [["context", `${formatNumber(contextWindow)} tokens`] satisfies Fact]),
-  ]);
-  if (assumed !== null) printAssumed(model, assumed);
-  if (prices === null || prices === "free") return;
-  if (prices.discounted !== null)
-    printFacts([["discount", `${percentOf(prices.discounted)} of each price remains`]]);
-  if (prices.region !== null) printFacts([["region", prices.region]]);
-  print("");
-  const rows = priceRows(prices);
+  ];
+  if (contextWindow !== null) facts.push(["context", `${formatNumber(contextWindow)} tokens`]);
+  if (isPriced && prices.discounted !== null)
+    facts.push(["discount", `${percentOf(prices.discounted)} of each price remains`]);
+  if (isPriced && prices.region !== null) facts.push(["region", prices.region]);
+  const parts = [
+    layOutFacts(facts, width, isColoured).join("\n"),
+    assumed !== null && layOutProse(describeAssumed(model, assumed), width),
+    ...(isPriced ? pricedParts(prices, example, view) : []),
+  ];
+  return parts.filter((part) => part !== false).join("\n\n");
+}
+
+/** The prices as a table, what is not known of a record, and the example. */
+function pricedParts(
+  prices: FoundPrices,
+  example: Cost | null,
+  { width, isColoured }: TableView,
+): (string | false)[] {
+  const rows = priceRows(prices).map((row) => row.map((text) => toPrintable(text)));
   const dollars = alignDecimals(rows.map(([, usd = ""]) => usd));
-  print(
+  const isShown = example !== null && example.kind !== "unknown";
+  const others = prices.others.join(", ");
+  return [
     formatTable(
       ["", { head: "USD", align: "right" }, "for"],
       rows.map((row, at) => row.with(1, dollars[at] ?? "")),
+      isColoured,
+      width,
     ),
-  );
-  if (prices.others.length > 0)
-    printProse(["", `Not known from a record, so that requests are unpriced: ${prices.others.join(", ")}`]);
-  if (example === null || example.kind === "unknown") return;
-  print("\nAn example, line by line:\n");
-  print(formatCostLines(example));
+    others !== "" &&
+      layOutProse([`Not known from a record, so that requests are unpriced: ${others}`], width),
+    isShown && "An example, line by line:",
+    isShown && formatCostLines(example, { width, isColoured }),
+  ];
 }
 
 /** Says what budgets count for a model without a price, and what to type to give it one. */
-function printAssumed(model: string, assumed: DearestPrices): void {
+function describeAssumed(model: string, assumed: DearestPrices): string[] {
   const dollars = ASSUMED.flatMap((name) => {
     const price = assumed[name];
     return price === undefined ? [] : [[name, formatDecimal(price)] as const];
@@ -84,14 +100,13 @@ function printAssumed(model: string, assumed: DearestPrices): void {
   const shown = dollars.length === 0 ? EXAMPLE : dollars;
   const value = `{ ${shown.map(([name, usd]) => `"${name}": ${usd}`).join(", ")} }`;
   const path = formatConfigPath(["prices", model]);
-  printProse([
-    "",
+  return [
     dollars.length === 0
       ? "No model with a price is similar, so budgets assume the highest prices of the upstream."
       : `Budgets assume the highest prices of similar models, per million tokens: ${listed}.`,
     "To set the prices of this model, type this with its own numbers:",
     `  ${formatCommand(["tollkeeper", "config", "set", path, value])}`,
-  ]);
+  ];
 }
 
 /** Prices to be replaced. */

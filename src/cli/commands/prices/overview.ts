@@ -2,11 +2,11 @@ import type { Config, Upstream } from "../../../core/config/config.ts";
 import type { PriceBook } from "../../../core/price/price-book.ts";
 import { splitRegion } from "../../../core/price/modifiers.ts";
 import { findProvider, type PriceTable } from "../../../core/price/price-table.ts";
-import { print } from "../../terminal/console.ts";
-import { printFacts, type Fact } from "../../terminal/facts.ts";
+import { toPrintable } from "../../../core/text/printable.ts";
+import { layOutFacts, type Fact } from "../../terminal/facts.ts";
 import { pluralize } from "../../terminal/format.ts";
-import { printProse } from "../../terminal/prose.ts";
-import { formatTable } from "../../terminal/table.ts";
+import { layOutProse } from "../../terminal/prose.ts";
+import { formatTable, type TableView } from "../../terminal/table.ts";
 
 /** Where an upstream's prices come from. */
 interface Source {
@@ -37,8 +37,13 @@ function describeSource({ name, baseUrl, auth, discount, prices }: Upstream, tab
   };
 }
 
-/** Prints where prices come from: the table, the configuration, and what applies at each upstream. */
-export function printOverview(config: Config, prices: PriceBook, ageDays: number): void {
+/** Says where prices come from: the table, the configuration, and what applies at each upstream. Control characters are escaped. */
+export function renderOverview(
+  config: Config,
+  prices: PriceBook,
+  ageDays: number,
+  { width, isColoured }: TableView,
+): string {
   const { source, asOf, providers } = prices.table;
   const models = providers.reduce((sum, provider) => sum + provider.models.length, 0);
   const facts: Fact[] = [
@@ -52,17 +57,16 @@ export function printOverview(config: Config, prices: PriceBook, ageDays: number
   }
   const patterns = Object.keys(config.prices);
   facts.push(["configured", patterns.length === 0 ? "no prices for all upstreams" : patterns.join(", ")]);
-  printFacts(facts);
-  const sources = describeSources(config, prices);
-  if (sources.length > 0) print("");
-  if (sources.length > 0)
-    print(
-      formatTable(
-        ["upstream", "prices"],
-        sources.map((one) => [one.name, describeInWords(one)]),
-      ),
-    );
-  printProse(["", "To see what a model costs, type: tollkeeper prices MODEL"]);
+  const rows = describeSources(config, prices).map((one) => [
+    { text: toPrintable(one.name), tone: "strong" as const },
+    toPrintable(describeInWords(one)),
+  ]);
+  const parts = [
+    layOutFacts(facts, width, isColoured).join("\n"),
+    rows.length > 0 && formatTable(["upstream", "prices"], rows, isColoured, width),
+    layOutProse(["To see what a model costs, type: tollkeeper prices MODEL"], width),
+  ];
+  return parts.filter((part) => part !== false).join("\n\n");
 }
 
 function describeInWords({ provider, models, isFree, discount, patterns }: Source): string {

@@ -40,7 +40,7 @@ export function groupRow({ name, models, tools }: DaemonStatus["groups"][number]
 }
 
 /** Here the bar stays longer than how old the figure is. */
-const ORDERS = [0, 1, 3, 0, 4];
+const ORDERS = [1, 0, 3, 0, 4];
 const ACCOUNT_COLUMNS: readonly Column[] = [
   left(0, "cut"),
   left(0, "whole"),

@@ -3,7 +3,7 @@ import type { ReportRow, Sums } from "../../../core/ledger/report.ts";
 import { sumTokens } from "../../../core/ledger/tally.ts";
 import type { PriceBook } from "../../../core/price/price-book.ts";
 import { pluralize } from "../../terminal/format.ts";
-import { shortDay } from "../live/request-row.ts";
+import { shortDay } from "../../terminal/short-time.ts";
 import { sumOfRows, type LedgerReport } from "./report.ts";
 
 /** What a person asks for sessions by: each has its tool and its hours. */

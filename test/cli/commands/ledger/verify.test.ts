@@ -29,11 +29,14 @@ test("ledger verify finds nothing wrong with a ledger that is as it should be, a
     "notes.txt": "notes",
   });
   const { code, stdout } = await command("ledger", "verify");
-  const [first, ...rest] = stdout.split("\n");
-  assert.match(first ?? "", /^Verified 4 lines of 2 days in .*\/ledger, [\d,]+ bytes: no problems\.$/);
+  const [first, , place, ...rest] = stdout.split("\n");
+  assert.equal(first, "No problems: all 4 lines of 2 days are intact.");
+  assert.match(place ?? "", /^ledger {6}~\/.*\/ledger, \d+ KB$/);
   assert.deepEqual(rest, [
-    "Apart from the sandbox, it has 3 requests with token counts (20 uncached input, 1,000 cache read, 0 cache write, 10 output), and 0 that failed.",
-    "In no sum: 5 bytes in 2026-11-21.torn, of lines that a crash had cut off.",
+    "requests    3 with token counts, and 0 that failed, without the sandbox",
+    "input       20 tokens uncached, 1,000 from cache, 0 to cache",
+    "output      10 tokens",
+    "in no sum   5 bytes in 2026-11-21.torn, of lines that a crash had cut off",
     "",
   ]);
   assert.equal(code, 0);
@@ -44,20 +47,21 @@ test("ledger verify names each line that is torn, unreadable, impossible or a du
   const { command, directory } = homeWithLedger(t, { "2026-11-21.ndjson": text });
   const { code, stdout } = await command("ledger", "verify", "--all");
   assert.equal(code, 1);
-  assert.deepEqual(stdout.split("\n").slice(0, 6), [
-    "line                 problem     what is wrong",
-    "2026-11-21.ndjson:2  duplicate   it has the id of line 1",
-    "2026-11-21.ndjson:3  unreadable  not JSON",
-    "2026-11-21.ndjson:4  impossible  bytes_in is -1",
-    "2026-11-21.ndjson:6  torn        it has no end",
+  assert.deepEqual(stdout.split("\n").slice(0, 8), [
+    "3 problems in 6 lines of 1 day. 1 line was cut off.",
+    "",
+    "line                 problem        what is wrong",
+    "2026-11-21.ndjson:2  duplicate      it has the id of line 1",
+    "2026-11-21.ndjson:3  unreadable     not JSON",
+    "2026-11-21.ndjson:4  contradiction  size from the tool in bytes is -1",
+    "2026-11-21.ndjson:6  cut off        it has no end",
     "",
   ]);
-  assert.match(stdout, /: 1 torn line, 3 other problems\.\n/);
   assert.match(
     stdout,
-    /3 requests with token counts \(30 uncached input, 0 cache read, 0 cache write, 18 output\)/,
+    /^requests +3 with token counts.*\ninput +30 tokens uncached, 0 from cache, 0 to cache\noutput +18 /m,
   );
-  assert.match(stdout, /A torn line .* there is nothing to do/);
+  assert.match(stdout, /A line without an end .* there is nothing to do/);
   assert.ok(stdout.includes(`sed -n 3p ${join(directory, "2026-11-21.ndjson")}`));
   assert.equal(readFileSync(join(directory, "2026-11-21.ndjson"), "utf8"), text, "nothing is changed");
 });
@@ -70,21 +74,22 @@ test("ledger verify lists a problem once, with its count and first places", asyn
   });
   const { code, stdout } = await command("ledger", "verify");
   assert.equal(code, 1);
-  assert.deepEqual(stdout.split("\n").slice(0, 6), [
-    "problem     found  what is wrong",
-    "impossible  1,200  ttft_ms is 20, more than the duration_ms of 1",
+  assert.deepEqual(stdout.split("\n").slice(0, 8), [
+    "1,201 problems in 1,201 lines of 1 day.",
+    "",
+    "problem        found  what is wrong",
+    "contradiction  1,200  time to the first token in ms is 20, more than the duration in ms of 1",
     "  2026-11-21.ndjson:1, 2026-11-21.ndjson:2, 2026-11-21.ndjson:3, 1,197 more: --all",
-    "impossible      1  bytes_in is -1",
+    "contradiction      1  size from the tool in bytes is -1",
     "  2026-11-21.ndjson:1201",
     "",
   ]);
-  assert.match(stdout, /: 1,201 problems\.\n/);
   assert.match(
     stdout,
-    /\nAn impossible record is in the sums as it stands\. To compare it .* type:\n {2}sed -n 1p \S+\n$/,
+    /\nA record with a contradiction is in the sums as it stands\. To compare it .* type:\n {2}sed -n 1p \S+\n/,
   );
   const all = await command("ledger", "verify", "--all");
-  assert.match(all.stdout, /^2026-11-21\.ndjson:1000 +impossible /m);
+  assert.match(all.stdout, /^2026-11-21\.ndjson:1000 +contradiction /m);
   assert.match(all.stdout, /^201 more are not listed\.$/m);
 });
 
@@ -97,7 +102,7 @@ test(
     });
     const argv = [process.execPath, PROGRAM, "ledger", "verify"];
     const { text } = await runOnTerminal(argv, { env: { ...env, TERM: "xterm" }, cwd: home }, []);
-    assert.ok(text.startsWith("\u001b[1mproblem\u001b[0m "), text);
+    assert.ok(text.startsWith("\u001b[31m1 problem in 1 line of 1 day.\u001b[0m"), text);
     assert.ok(!text.includes("\u001b[2J"), text);
     assert.ok(!text.includes("\\u001b[1m"), text);
   },
@@ -111,7 +116,7 @@ test("ledger verify goes on with the other days where a file cannot be read", as
   assert.equal(code, 1);
   assert.match(stdout, /^unreadable +1 +.*not a regular file\n {2}2026-11-19\.ndjson$/m);
   assert.match(stdout, /^unreadable +1 +.*symbolic link\n {2}2026-11-20\.ndjson$/m);
-  assert.match(stdout, /^Verified 1 line of 3 days/m);
+  assert.match(stdout, /^2 problems in 1 line of 3 days/m);
 });
 
 test("ledger verify --json lists the first thousand problems and counts all", async (t) => {
@@ -176,7 +181,7 @@ test("ledger verify has no sums where there is no ledger", async (t) => {
   const { command } = homeWithLedger(t, {});
   const { code, stdout } = await command("ledger", "verify");
   assert.equal(code, 0);
-  assert.match(stdout, /^Verified 0 lines of 0 days/);
+  assert.match(stdout, /^No problems: the ledger has no lines yet\./);
 });
 
 test("ledger verify finds nothing wrong while a daemon writes, and sees what it wrote", async (t) => {
@@ -214,8 +219,8 @@ test("ledger verify finds nothing wrong while a daemon writes, and sees what it 
   appendFileSync(join(ledger.directory, `${dayAt(Date.now())}.ndjson`), '{"v":1');
   const torn = await daemon.command("ledger", "verify", "--all");
   assert.equal(torn.code, 0);
-  assert.match(torn.stdout, new RegExp(`:${sent + 1} +torn `));
-  assert.match(torn.stdout, / bytes: 1 torn line, no other problems\.$/m);
+  assert.match(torn.stdout, new RegExp(`:${sent + 1} +cut off `));
+  assert.match(torn.stdout, /^No problems in .* 1 line was cut off\.$/m);
 });
 
 test("ledger verify compares the sums of a closed day with its records, and finds those that it cannot read", async (t) => {
@@ -227,7 +232,7 @@ test("ledger verify compares the sums of a closed day with its records, and find
   await command("usage", "--since", "2026-11", "--utc");
   await command("usage", "--since", "2026-11", "--utc", "--by", "session");
   const pathOf = (name: string) => join(directory, name);
-  assert.match((await command("ledger", "verify")).stdout, /: no problems\./);
+  assert.match((await command("ledger", "verify")).stdout, /^No problems: /);
   writeFileSync(pathOf("2026-11-18.details"), "{}");
   // Other sums with the right checksum, the wrong checksum, and sums of records that have changed since.
   const [header = "", sums = "", times = ""] = readFileSync(pathOf("2026-11-18.rollup"), "utf8").split("\n");
@@ -240,18 +245,18 @@ test("ledger verify compares the sums of a closed day with its records, and find
   appendFileSync(pathOf("2026-11-20.ndjson"), line({ ts: "2026-11-20T11:00:00.000Z" }));
   const { code, stdout } = await command("ledger", "verify", "--all");
   assert.equal(code, 1);
-  assert.deepEqual(stdout.split("\n").slice(1, 5), [
-    "2026-11-18.details  rollup   it cannot be read",
-    "2026-11-18.rollup   rollup   its sums are not those of the records",
-    "2026-11-19.rollup   rollup   it cannot be read",
+  assert.deepEqual(stdout.split("\n").slice(3, 7), [
+    "2026-11-18.details  wrong sums  it cannot be read",
+    "2026-11-18.rollup   wrong sums  its sums are not those of the records",
+    "2026-11-19.rollup   wrong sums  it cannot be read",
     "",
   ]);
-  assert.match(stdout, /\nA wrong rollup .* type:\n {2}mv (\S+2026-11-18\.details) \1\.wrong\n/);
+  assert.match(stdout, /\nA file of wrong sums .* type:\n {2}mv (\S+2026-11-18\.details) \1\.wrong\n/);
   renameSync(pathOf("2026-11-18.details"), pathOf("2026-11-18.details.wrong"));
   renameSync(pathOf("2026-11-18.rollup"), pathOf("2026-11-18.rollup.wrong"));
   await command("usage", "--since", "2026-11", "--utc");
   const again = await command("ledger", "verify");
-  assert.match(again.stdout, /: no problems\./);
+  assert.match(again.stdout, /^No problems: /);
   assert.equal(again.code, 0);
 });
 
@@ -268,7 +273,7 @@ test("ledger verify finds nothing wrong with sums that are kept of deleted recor
   const intact = await command("ledger", "verify");
   assert.match(
     intact.stdout,
-    /: no problems\.\n[^]*\nNot compared, and in no sum: 2 days, 2026-01-02 to 2026-01-03, whose records are deleted\. Reports use the sums in their \.kept files, which are the only copy\.\n/,
+    /^No problems: [^]*\nin no sum +2 days, 2026-01-02 to 2026-01-03, whose records are deleted\. Reports use the sums in their \.kept files, which are the only copy\.\n/,
   );
   assert.equal(intact.code, 0);
 
@@ -277,9 +282,9 @@ test("ledger verify finds nothing wrong with sums that are kept of deleted recor
   assert.equal(code, 1);
   assert.match(
     stdout,
-    /^kept_rollup +2 +it cannot be read, and the records are deleted\n {2}2026-01-02\.kept, 2026-01-03\.kept$/m,
+    /^lost sums +2 +it cannot be read, and the records are deleted\n {2}2026-01-02\.kept, 2026-01-03\.kept$/m,
   );
-  assert.match(stdout, /\nA kept rollup that cannot be read .* from a backup/);
+  assert.match(stdout, /\nA file of lost sums .* from a backup/);
   assert.doesNotMatch(stdout, /\brm /);
 });
 
@@ -295,7 +300,7 @@ test("ledger verify knows the only copy of sums, also where somebody else delete
   assert.equal(code, 0);
   assert.match(
     stdout,
-    /\nNot compared, and in no sum: 2026-11-19, whose records are deleted\. Reports use the sums in 2026-11-19\.rollup, which is the only copy\.\n/,
+    /\nin no sum +2026-11-19, whose records are deleted\. Reports use the sums in 2026-11-19\.rollup, which is the only copy\.\n/,
   );
   const usage = await command("usage", "--since", "2026-11", "--utc", "--json");
   assert.equal((JSON.parse(usage.stdout) as { total: { requests: number } }).total.requests, 3);
