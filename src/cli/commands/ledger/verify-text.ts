@@ -227,13 +227,17 @@ const FIELDS: Readonly<Record<string, string>> = {
 /** Says what is wrong with fields in words. Values of the line are in quotes, and stay. A path is only in what is said of a file. */
 function describe({ kind, line, what }: Finding): string {
   const isOfRecord = line !== null && (kind === "impossible" || kind === "unreadable");
-  const inWords = (text: string) =>
-    text
-      .replace("the five cache_write_*", "the sum of its lifetimes")
-      .replace(/\bcache_write_\w+/g, (name) => name.replaceAll("_", " "))
-      .replace(/\b[a-z]+(?:_[a-z]+)*\b/g, (name) => FIELDS[name] ?? name);
   const parts = isOfRecord ? what.split(/("(?:[^"\\]|\\.)*"?)/) : [what];
-  return toPrintable(parts.map((part, at) => (isOfRecord && at % 2 === 0 ? inWords(part) : part)).join(""));
+  return toPrintable(
+    parts.map((part, at) => (isOfRecord && at % 2 === 0 ? nameFields(part) : part)).join(""),
+  );
+}
+
+function nameFields(text: string): string {
+  return text
+    .replace("the five cache_write_*", "the sum of its lifetimes")
+    .replace(/\bcache_write_\w+/g, (name) => name.replaceAll("_", " "))
+    .replace(/\b[a-z]+(?:_[a-z]+)*\b/g, (name) => FIELDS[name] ?? name);
 }
 
 /** What a problem means for the sums, and what to type, for what; null where there is nothing to type. */
