@@ -14,7 +14,7 @@ import { MOST_CHARACTERS } from "../../terminal/wrap.ts";
 import { formatBytes } from "../live/request-row.ts";
 
 /** Findings of one kind that differ only in their numbers. */
-export interface FindingGroup {
+interface FindingGroup {
   count: number;
   /** The first of them. */
   first: Finding[];
