@@ -78,14 +78,13 @@ test("explain says who asked, where it went, what it used and cost, how it ended
     stdout.replace(" --since 2026-11-21\n", "\n"),
     `codex asked for gpt-5 on 2026-11-21 at 12:00:00: it completed after 14.2 s and cost $0.0175 (2.6 times the usual).
 
-ended       it completed (status 200, stop reason end_turn)
+status      200, stop reason end_turn
 took        14.2 s, the first token after 800 ms, then 37.2 tokens per second
 size        1 KB from the tool, 2 KB to it
 id          ${ID}
             req_7 at the service, whose support asks for it
 
-cost        $0.0175
-                       count              price   amount
+cost                   count              price   amount
             uncached  10,000  $1.25 per million  $0.0125
             output       500    $10 per million   $0.005
             total                                $0.0175
@@ -98,7 +97,6 @@ cache       the 8 requests before it in this session read 96% of their input fro
 
 where       openai (https://api.openai.com/v1), with the key "team"
 request     POST /responses, as a stream
-model       gpt-5
 why         openai is the first that fits by the present configuration
 
 who         codex, recognized by its process

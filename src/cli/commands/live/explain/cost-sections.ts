@@ -31,14 +31,19 @@ export const LINE_COLUMNS: readonly Column[] = [
   { head: "amount", align: "right" },
 ];
 
+/** Stands for an amount that is the total of the rows. */
+export const SAID_BELOW = "";
+
 /** Describes what a request cost; for one that the tool itself paid, what it was worth. */
 export function describeCosts(request: ExaminedRequest): CostSection {
   const { kind, cost, worth, record } = request;
   if (cost === null || kind === "failed") return { facts: [], rows: [], notes: [] };
   const shown = worth ?? cost;
+  const rows = shown.kind === "unknown" || shown.lines.length === 0 ? [] : rowsOf(shown);
+  const summary = summarise(request);
   return {
-    facts: [["cost", summarise(request)]],
-    rows: shown.kind === "unknown" || shown.lines.length === 0 ? [] : rowsOf(shown),
+    facts: [["cost", rows.length > 0 && summary === describeAmount(cost) ? SAID_BELOW : summary]],
+    rows,
     notes: [
       ...findPriceOrigins(request).map((origin, at): Fact => [
         at === 0 ? "prices" : "",

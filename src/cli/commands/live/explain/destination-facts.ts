@@ -21,7 +21,8 @@ export function destinationFacts(request: ExaminedRequest): Fact[] {
     refused !== null && ["why", refused.reason],
     refused !== null && ["next", `type: ${refused.command}`],
     ["request", describeAsked(record)],
-    ["model", describeModel(record)],
+    // The first line of the page has the name that was asked for.
+    describeModel(record) !== record.model_requested && ["model", describeModel(record)],
   ];
   return [
     ...facts.filter((fact) => fact !== false),

@@ -28,11 +28,11 @@ export function describeOutcome({ outcome, cut_by: by, error_type: type }: Usage
   return outcome === "cut" && by !== null ? `${CUTTERS[by]} cut the response off` : OUTCOMES[outcome];
 }
 
-/** Says how a request ended and how long it took. */
+/** Says with what status a request ended, and how long it took. */
 export function endingFacts(record: UsageRecord): Fact[] {
   const { upstream_request_id: upstreamId, bytes_in: sent, bytes_out: received } = record;
   const facts: (Fact | false)[] = [
-    ["ended", describeEnd(record)],
+    ["status", describeStatus(record)],
     ["took", describeTimes(record)],
     ["size", `${formatBytes(sent)} from the tool, ${formatBytes(received)} to it`],
     ["id", record.id],
@@ -41,14 +41,10 @@ export function endingFacts(record: UsageRecord): Fact[] {
   return facts.filter((fact) => fact !== false);
 }
 
-function describeEnd(record: UsageRecord): string {
-  const { status, stop, error_type: type } = record;
-  const details = [
-    status === null ? "no status" : `status ${status}`,
-    ...(stop === null ? [] : [`stop reason ${stop}`]),
-    ...(type === null ? [] : [type]),
-  ];
-  return `${describeOutcome(record)} (${details.join(", ")})`;
+/** The first line of the page says the outcome, and what error it was. */
+function describeStatus({ status, stop }: UsageRecord): string {
+  const code = status === null ? "none" : String(status);
+  return stop === null ? code : `${code}, stop reason ${stop}`;
 }
 
 function describeTimes(record: UsageRecord): string {

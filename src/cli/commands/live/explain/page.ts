@@ -7,12 +7,13 @@ import { formatCommand } from "../../../../core/text/shell-words.ts";
 import { hasColours, printStyled } from "../../../terminal/console.ts";
 import { layOutFacts, type Fact } from "../../../terminal/facts.ts";
 import { labelledLine } from "../../../terminal/format.ts";
+import { inTone } from "../../../terminal/styles.ts";
 import { layOutProse } from "../../../terminal/prose.ts";
 import { layOutTable, type Column } from "../../../terminal/table.ts";
 import { MOST_CHARACTERS } from "../../../terminal/wrap.ts";
 import { timeOf } from "../request-row.ts";
 import { clientFacts } from "./client-facts.ts";
-import { describeAmount, describeCosts, LINE_COLUMNS } from "./cost-sections.ts";
+import { describeAmount, describeCosts, LINE_COLUMNS, SAID_BELOW } from "./cost-sections.ts";
 import { destinationFacts } from "./destination-facts.ts";
 import { formatDuration } from "./duration.ts";
 import { describeOutcome, endingFacts } from "./ending-facts.ts";
@@ -64,7 +65,20 @@ export function renderPage(request: ExaminedRequest, view: View): string {
 /** Returns what a request cost, line by line. */
 function costLines(request: ExaminedRequest, view: View): string[] {
   const { facts, rows, notes } = describeCosts(request);
-  return [...layOut(facts, view), ...indentedTable(LINE_COLUMNS, rows, view), ...layOut(notes, view)];
+  const [[label, text] = ["", ""]] = facts;
+  const table = indentedTable(LINE_COLUMNS, rows, view);
+  const above = text === SAID_BELOW ? labelled(label, table, view) : [...layOut(facts, view), ...table];
+  return [...above, ...layOut(notes, view)];
+}
+
+/** Puts a label beside the first line of a table, or above it where that begins further to the left. */
+function labelled(label: string, [head = "", ...others]: readonly string[], { isColoured }: View): string[] {
+  const space = labelledLine(label, "").slice(label.length);
+  const shown = inTone(label, "strong", isColoured);
+  const indent = label + space;
+  return head.startsWith(" ".repeat(indent.length))
+    ? [shown + space + head.slice(indent.length), ...others]
+    : [...(label === "" ? [] : [shown]), head, ...others].filter((line) => line !== "");
 }
 
 /** Returns the lines of the page that say what a request used, why it missed the cache and how it compares; its costs line by line apart. */
