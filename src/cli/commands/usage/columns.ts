@@ -118,7 +118,7 @@ export const COLUMNS: readonly Column[] = [
     order: 9,
   },
   { head: "requests", cell: ({ sums }) => formatNumber(allRequestsOf(sums)), order: 1 },
-  tokenColumn(inputOf, "tokens in", 2),
+  tokenColumn(inputOf, "tokens in", 2.5),
   { head: "from cache", cell: ({ sums }) => formatShare(sums.cache_read, inputOf(sums)), order: 4 },
   {
     head: "missed",

@@ -103,7 +103,7 @@ test("what a plan was worth stays where it is much beside the cost, and else giv
     "total        $3.38  ≥$1.35  ██████ 100%         6  ≥14,000,000    ≥140,000",
   ]);
   const [narrow] = render({ width: 60 }, ["tool"], PAID);
-  assert.equal(narrow, "tool          cost   worth  requests");
+  assert.equal(narrow, "tool          cost   worth        share  requests");
   const [little] = render({ width: 80 }, ["tool"], [spent("codex", 90_000_000), ...PAID]);
   assert.doesNotMatch(little ?? "", /worth|paid by/);
   const [whole] = render({ width: 120 }, ["tool"], PAID);
