@@ -1,21 +1,19 @@
-import type { MissedCost } from "../price/missed.ts";
 import type { Money } from "../price/money.ts";
 import type { PriceBook } from "../price/price-book.ts";
-import type { SpendingCost } from "../price/spending.ts";
 import { BackgroundResponses } from "./background.ts";
 import type { Calendar } from "./calendar.ts";
 import { DaySums, type SumOptions } from "./day-sums.ts";
 import { nameOf, type Grouping } from "./grouping.ts";
-import type { Names } from "./groups.ts";
 import { isWanted, type RecordFilter } from "./record-filter.ts";
 import { isPartWanted, RollupSums, type RollupPart } from "./rollup/rollup-sums.ts";
 import { streamsIn } from "./rollup/streams-in.ts";
 import type { SummableRecord } from "./record.ts";
 import { StreamsWithoutUsage, type UnaskingTool } from "./streams-without-usage.ts";
 import { sortRows } from "./report/sort-rows.ts";
-import { SummedRows } from "./report/summed-row.ts";
-import type { Tally } from "./tally.ts";
+import { SummedRows, type ReportRow } from "./report/summed-row.ts";
 import { nameWindows, type AccountWindows } from "../limits/window-names.ts";
+
+export type { ReportRow } from "./report/summed-row.ts";
 
 /** What a report is to show: rows by these groupings, in these days, at these prices, of the records that `filter` admits. */
 interface ReportQuestion {
@@ -25,16 +23,6 @@ interface ReportQuestion {
   filter: RecordFilter;
   /** The windows of services' limits, for rows by window. */
   windows?: readonly AccountWindows[] | undefined;
-}
-
-/** One group: its sums, and what it cost. Of a long report they are computed each time they are asked for: {@link readRow}. */
-export interface ReportRow {
-  /** One for each grouping. */
-  names: Names;
-  sums: Tally;
-  cost: SpendingCost;
-  /** What the misses of the cache cost more than hits; left out of reports that are not by miss, and null without a miss. */
-  missed?: MissedCost | null | undefined;
 }
 
 /** Rows and their sum. */
@@ -122,16 +110,9 @@ function sumsOf(
   amounts: readonly Money[],
   ofSandbox: boolean,
 ): Sums {
-  const { prices, areMissesAsked } = rows;
-  const total = rows.sums.totalOf(ofSandbox);
   return {
     rows: Array.from(sortRows(by, rows.sums, amounts, ofSandbox), (row) => rows.at(row)),
-    total: {
-      names: [],
-      sums: total,
-      cost: total.spending.cost(prices),
-      ...(areMissesAsked && { missed: total.missed?.cost(prices) ?? null }),
-    },
+    total: rows.sumOf([], [...rows.sums.rows(ofSandbox)]),
   };
 }
 

@@ -2,9 +2,8 @@ import type { Calendar } from "../../../core/ledger/calendar.ts";
 import { countIdleHours, type Grouping } from "../../../core/ledger/grouping.ts";
 import type { Period } from "../../../core/ledger/period.ts";
 import type { RecordFilter } from "../../../core/ledger/record-filter.ts";
-import type { Names } from "../../../core/ledger/groups.ts";
 import type { ReportRow, Sums, UsageReport } from "../../../core/ledger/report.ts";
-import { Tally } from "../../../core/ledger/tally.ts";
+import { sumOfRows } from "../../../core/ledger/report/summed-row.ts";
 import { formatDollars } from "../../../core/price/money.ts";
 import type { PriceBook } from "../../../core/price/price-book.ts";
 import { formatCost, formatShare } from "../../prices/format-cost.ts";
@@ -53,7 +52,7 @@ export function reportSections(report: LedgerReport, view: View, remarks: readon
   const isShort = view.isTerminal && !view.isWide;
   const shown = isShort ? { ...view, day: period.title } : view;
   const [main, made] = [report, sandbox].map((sums) => {
-    const headings = isShort ? headingsOf(by, sums, prices) : new Map<number, ReportRow>();
+    const headings = isShort ? headingsOf(by, sums) : new Map<number, ReportRow>();
     const idle = idleHours(report, sums);
     return sums.rows.length > 0 ? renderTable(report.heads ?? by, sums, shown, { idle, headings }) : null;
   });
@@ -77,31 +76,17 @@ export function reportSections(report: LedgerReport, view: View, remarks: readon
 }
 
 /** Returns the sums of rows that share their first name, by the place of the first of them. A row that stands alone has none. */
-function headingsOf(
-  by: readonly Grouping[],
-  { rows }: Sums,
-  prices: PriceBook,
-): ReadonlyMap<number, ReportRow> {
+function headingsOf(by: readonly Grouping[], { rows }: Sums): ReadonlyMap<number, ReportRow> {
   const headings = new Map<number, ReportRow>();
   if (by.length < 2) return headings;
   for (let at = 0; at < rows.length;) {
     const name = rows[at]?.names[0];
     let end = at + 1;
     while (end < rows.length && rows[end]?.names[0] === name) end += 1;
-    if (end - at > 1) headings.set(at, sumOfRows([name ?? null], rows.slice(at, end), prices));
+    if (end - at > 1) headings.set(at, sumOfRows([name ?? null], rows.slice(at, end)));
     at = end;
   }
   return headings;
-}
-
-/** Adds up rows under other names. */
-export function sumOfRows(names: Names, rows: readonly ReportRow[], prices: PriceBook): ReportRow {
-  const sums = new Tally(prices);
-  for (const row of rows) sums.add(row.sums);
-  const missed = rows.some((row) => row.missed !== undefined)
-    ? { missed: sums.missed?.cost(prices) ?? null }
-    : {};
-  return { names, sums, cost: sums.spending.cost(prices), ...missed };
 }
 
 /** Hours without requests show in a report by hour. With another grouping first, each of its rows has hours of its own. */

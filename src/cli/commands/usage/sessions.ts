@@ -1,10 +1,9 @@
 import type { Grouping } from "../../../core/ledger/grouping.ts";
 import type { ReportRow, Sums } from "../../../core/ledger/report.ts";
-import { sumTokens } from "../../../core/ledger/tally.ts";
-import type { PriceBook } from "../../../core/price/price-book.ts";
+import { sumOfRows } from "../../../core/ledger/report/summed-row.ts";
 import { pluralize } from "../../terminal/format.ts";
 import { shortDay } from "../../terminal/short-time.ts";
-import { sumOfRows, type LedgerReport } from "./report.ts";
+import type { LedgerReport } from "./report.ts";
 
 /** What a person asks for sessions by: each has its tool and its hours. */
 export const SESSION_GROUPINGS: readonly Grouping[] = ["session", "tool", "hour"];
@@ -23,37 +22,36 @@ const LEAST_ID = 8;
  * last hour in which it was used. The dearest come first, and those that are not listed are one row.
  */
 export function listSessions(report: LedgerReport, areAllListed: boolean): LedgerReport {
-  const { prices, sandbox } = report;
+  const { sandbox } = report;
   return {
     ...report,
     by: ["session"],
     heads: HEADS,
-    ...gather(report, prices, areAllListed),
-    sandbox: gather(sandbox, prices, areAllListed),
+    ...gather(report, areAllListed),
+    sandbox: gather(sandbox, areAllListed),
   };
 }
 
-/** A session before its rows are added up: of thousands, few are listed. */
+/** A session and its rows, which follow one another in the report. */
 interface Session {
   id: string | null;
   parts: ReportRow[];
-  amount: bigint;
-  tokens: number;
 }
 
-function gather({ rows, total }: Sums, prices: PriceBook, areAllListed: boolean): Sums {
-  const sessions = sessionsOf(rows).toSorted(compare);
+function gather({ rows, total }: Sums, areAllListed: boolean): Sums {
+  const sessions = sessionsOf(rows);
   const length = lengthOfIds(sessions.flatMap(({ id }) => id ?? []));
   const count = areAllListed || sessions.length === MOST_LISTED + 1 ? sessions.length : MOST_LISTED;
   const listed = sessions.slice(0, count).map(({ id, parts }) => {
-    const tools = new Set(parts.map(({ names }) => names[1] ?? "unknown"));
-    const hours = parts.flatMap(({ names }) => names[2] ?? []).toSorted();
+    const named = parts.map(({ names }) => names);
+    const tools = new Set(named.map(([, tool]) => tool ?? "unknown"));
+    const hours = named.flatMap(([, , hour]) => hour ?? []).toSorted();
     const names = [
       id === null ? null : id.slice(0, length),
       describeTools([...tools]),
       shortDay(hours.at(-1) ?? ""),
     ];
-    return sumOfRows(names, parts, prices);
+    return sumOfRows(names, parts);
   });
   const others = sessions.slice(count);
   if (others.length === 0) return { rows: listed, total };
@@ -61,38 +59,35 @@ function gather({ rows, total }: Sums, prices: PriceBook, areAllListed: boolean)
   const rest = sumOfRows(
     names,
     others.flatMap(({ parts }) => parts),
-    prices,
   );
   return { rows: [...listed, rest], total };
 }
 
+/** Returns the sessions of a report, which has the dearest first. */
 function sessionsOf(rows: readonly ReportRow[]): Session[] {
-  const sessions = new Map<string | null, Session>();
+  const sessions: Session[] = [];
   for (const row of rows) {
     const id = row.names[0] ?? null;
-    let session = sessions.get(id);
-    if (session === undefined) sessions.set(id, (session = { id, parts: [], amount: 0n, tokens: 0 }));
-    session.parts.push(row);
-    session.amount += row.cost.amount;
-    session.tokens += sumTokens(row.sums);
+    const last = sessions.at(-1);
+    if (last !== undefined && last.id === id) last.parts.push(row);
+    else sessions.push({ id, parts: [row] });
   }
-  return [...sessions.values()];
+  return sessions;
 }
 
 /** Returns how long the beginnings of ids have to be so that no two are the same. */
 function lengthOfIds(ids: readonly string[]): number {
-  const longest = ids.reduce((most, { length }) => Math.max(most, length), LEAST_ID);
-  for (let length = LEAST_ID; length < longest; length += 1)
-    if (new Set(ids.map((id) => id.slice(0, length))).size === ids.length) return length;
-  return longest;
+  let length = LEAST_ID;
+  let before = "";
+  // Of sorted ids, those with the longest common beginning are neighbours.
+  for (const id of ids.toSorted()) {
+    while (id.length >= length && before.startsWith(id.slice(0, length))) length += 1;
+    before = id;
+  }
+  return length;
 }
 
 /** Some programs share a session. Many tools without one are only counted. */
 function describeTools(tools: readonly string[]): string {
   return tools.length > 2 ? pluralize(tools.length, "tool") : tools.join(", ");
-}
-
-function compare(one: Session, other: Session): number {
-  if (one.amount !== other.amount) return one.amount > other.amount ? -1 : 1;
-  return other.tokens - one.tokens;
 }

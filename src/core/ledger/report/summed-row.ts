@@ -10,6 +10,16 @@ import type { PlacedCharge } from "../rollup/charge-table.ts";
 import type { RollupSums } from "../rollup/rollup-sums.ts";
 import type { Tally } from "../tally.ts";
 
+/** One group: its sums, and what it cost. Of a long report they are computed each time they are asked for: `readRow`. */
+export interface ReportRow {
+  /** One for each grouping. */
+  names: Names;
+  sums: Tally;
+  cost: SpendingCost;
+  /** What the misses of the cache cost more than hits; left out of reports that are not by miss, and null without a miss. */
+  missed?: MissedCost | null | undefined;
+}
+
 /** The rows of a report, in columns, and what they cost. */
 export class SummedRows {
   readonly sums: RollupSums;
@@ -28,6 +38,18 @@ export class SummedRows {
   /** Returns a row, whose sums are read when they are asked for. */
   at(row: number): SummedRow {
     return new SummedRow(this, row);
+  }
+
+  /** Returns the sum of rows under other names. */
+  sumOf(names: Names, rows: readonly number[]): ReportRow {
+    const sums = this.sums.sumOf(rows);
+    const cost = sums.spending.cost(this.prices);
+    return {
+      names,
+      sums,
+      cost,
+      ...(this.areMissesAsked && { missed: sums.missed?.cost(this.prices) ?? null }),
+    };
   }
 
   /** Returns what each row costs at least: `SpendingCost.amount`. All at once, because charges are not in the order of their rows. */
@@ -83,6 +105,12 @@ class SummedRow {
     this.#row = row;
   }
 
+  /** Returns the sum of rows of one report under other names. */
+  static sumOf(names: Names, [first, ...others]: readonly SummedRow[]): ReportRow {
+    if (first === undefined) throw new Error("a sum has rows");
+    return first.#rows.sumOf(names, [first.#row, ...others.map((row) => row.#row)]);
+  }
+
   get names(): Names {
     return this.#rows.sums.namesOf(this.#row);
   }
@@ -99,6 +127,14 @@ class SummedRow {
     const { areMissesAsked, prices } = this.#rows;
     return areMissesAsked ? (this.sums.missed?.cost(prices) ?? null) : undefined;
   }
+}
+
+/** Adds up rows of one report under other names. */
+export function sumOfRows(names: Names, rows: readonly ReportRow[]): ReportRow {
+  return SummedRow.sumOf(
+    names,
+    rows.filter((row) => row instanceof SummedRow),
+  );
 }
 
 function hasCalls({ tools }: PlacedCharge): boolean {

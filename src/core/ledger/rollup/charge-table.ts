@@ -108,18 +108,24 @@ export class ChargeTable {
     }
   }
 
-  /** Returns the sums of the charges of many places. @param isWanted whether those of a place are added */
-  totalOf(isWanted: (place: number) => boolean): Charge[] {
-    const total = new ChargeTable(this.#slots);
-    for (const terms of this.#terms) total.#numberOf({ ...terms });
-    for (let charge = 0; charge < this.#charges.size; charge += 1) {
-      if (!isWanted(this.#charges.firstOf(charge))) continue;
-      const one = total.#charges.numberOf(0, this.#charges.secondOf(charge));
-      total.#sums.grow(one + 1);
-      total.#sums.addRow(one, this.#sums.row(charge));
-      total.#addCalls(one, this.#calls.get(charge) ?? NO_CALLS);
-    }
-    return total.at(0).map((one) => total.toCharge(one));
+  /** Returns the sums of the charges of many places, in the order of their terms. */
+  totalOf(places: Iterable<number>): Charge[] {
+    this.#list();
+    const { width, all } = this.#sums;
+    const totals = new Map<number, { sums: Float64Array; tools: Record<string, number> }>();
+    for (const place of places)
+      for (let charge = (this.#last[place] ?? 0) - 1; charge >= 0; charge = (this.#before[charge] ?? 0) - 1) {
+        const terms = this.#charges.secondOf(charge);
+        let total = totals.get(terms);
+        if (total === undefined)
+          totals.set(terms, (total = { sums: new Float64Array(width), tools: noCalls() }));
+        const first = charge * width;
+        for (let at = 0; at < width; at += 1) total.sums[at] = (total.sums[at] ?? 0) + (all[first + at] ?? 0);
+        addCalls(total.tools, this.#calls.get(charge) ?? NO_CALLS);
+      }
+    return [...totals]
+      .sort(([one], [other]) => one - other)
+      .map(([terms, total]) => this.toCharge({ terms, at: 0, ...total }));
   }
 
   /** Returns a charge with its terms. */
@@ -166,12 +172,10 @@ export class ChargeTable {
   }
 
   #addCalls(charge: number, more: Charge["tools"]): void {
-    for (const [name, calls] of Object.entries(more)) {
-      // Without a prototype, whatever the names of the tools are.
-      const all = this.#calls.get(charge) ?? (Object.create(null) as Record<string, number>);
-      all[name] = (all[name] ?? 0) + calls;
-      this.#calls.set(charge, all);
-    }
+    if (Object.keys(more).length === 0) return;
+    let all = this.#calls.get(charge);
+    if (all === undefined) this.#calls.set(charge, (all = noCalls()));
+    addCalls(all, more);
   }
 
   /** Returns the same number for terms that have the same prices. The terms are kept. */
@@ -187,6 +191,15 @@ export class ChargeTable {
     known.push({ slot, terms, number });
     return number;
   }
+}
+
+/** Returns calls without a prototype, whatever the names of the tools are. */
+function noCalls(): Record<string, number> {
+  return Object.create(null) as Record<string, number>;
+}
+
+function addCalls(all: Record<string, number>, more: Charge["tools"]): void {
+  for (const [name, calls] of Object.entries(more)) all[name] = (all[name] ?? 0) + calls;
 }
 
 /** Returns the tokens of a charge. Written out, because any loop takes longer than the rest of a row. */

@@ -202,18 +202,16 @@ export class RollupSums {
     return this.#readCounts(tally, this.#sums.all, row * this.#sums.width);
   }
 
-  /** Returns the sums of all rows of the sandbox, or of all others. */
-  totalOf(ofSandbox: boolean): Tally {
-    const rows = [...this.rows(ofSandbox)];
-    const isWanted = (place: number) => this.#names.isSandbox(Math.floor(place / 2)) === ofSandbox;
+  /** Returns the sums of rows together. Their times and charges are read when they are asked for. */
+  sumOf(rows: readonly number[]): Tally {
     const tally = new Tally(this.#question.prices, {
       times: () => this.#times.of(rows),
       charged: () => ({
         spending: spendingOf(
           rows.reduce((sum, row) => sum + this.billedOf(row), 0n),
-          this.#charges.totalOf((place) => place % 2 === 0 && isWanted(place)),
+          this.#charges.totalOf(rows.map((row) => placeOf(row, false))),
         ),
-        missed: this.#missedOfAll(rows, isWanted),
+        missed: this.#missedOfAll(rows),
       }),
     });
     return this.#addCounts(tally, rows);
@@ -367,10 +365,10 @@ export class RollupSums {
     return { charges, isWhole };
   }
 
-  #missedOfAll(rows: readonly number[], isWanted: (place: number) => boolean) {
+  #missedOfAll(rows: readonly number[]) {
     const missed = rows.filter((row) => this.#missed.has(row));
     if (missed.length === 0) return null;
-    const charges = this.#charges.totalOf((place) => place % 2 === 1 && isWanted(place));
+    const charges = this.#charges.totalOf(missed.map((row) => placeOf(row, true)));
     return { charges, isWhole: missed.every((row) => this.#missed.get(row) === true) };
   }
 }

@@ -27,13 +27,6 @@ export class SumTable {
     return this.#sums;
   }
 
-  /** Adds sums to those of a row. */
-  addRow(row: number, more: Float64Array): void {
-    const first = row * this.width;
-    for (let at = 0; at < this.width; at += 1)
-      this.#sums[first + at] = (this.#sums[first + at] ?? 0) + (more[at] ?? 0);
-  }
-
   /** Returns the sums of a row. */
   row(row: number): Float64Array {
     return this.#sums.subarray(row * this.width, (row + 1) * this.width);
