@@ -44,7 +44,14 @@ export { findByBeginning, findById } from "./ledger-file/find-by-id.ts";
 export { findCreated } from "./ledger-file/find-created.ts";
 export { freeBytes } from "./ledger-file/free-bytes.ts";
 export { listLedgerFiles, type LedgerFile } from "./ledger-file/list-files.ts";
-export { findDays, readLedger, visitDay, type DayRange, type UnreadableLine } from "./ledger-file/reader.ts";
+export {
+  findDays,
+  readLastOfDay,
+  readLedger,
+  visitDay,
+  type DayRange,
+  type UnreadableLine,
+} from "./ledger-file/reader.ts";
 export type { LedgerOptions };
 
 /** Rejects with the Failure that a ledger in this directory would meet. Creates the directory when it is missing. */

@@ -19,8 +19,8 @@ export const LEDGER: readonly Mutant[] = [
     ...E1_TORN,
     without: "looking for the start of a torn line in blocks",
     file: TORN,
-    find: "const block = Buffer.alloc(BLOCK_BYTES);\n  for",
-    replace: "const block = Buffer.alloc(size);\n  for",
+    find: "if (block.length < BLOCK_BYTES) block = Buffer.alloc(BLOCK_BYTES)",
+    replace: "block = Buffer.alloc(size)",
   },
   {
     ...E1_TORN,

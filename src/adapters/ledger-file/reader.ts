@@ -2,7 +2,7 @@ import { hasRecords, parseLedgerFileName } from "../../core/ledger/day.ts";
 import { parseRecord, type NoRecord } from "../../core/ledger/parse-record.ts";
 import { readQuickly } from "../../core/ledger/quick-record.ts";
 import type { SummableRecord, UsageRecord } from "../../core/ledger/record.ts";
-import { lineBlocks, linesOf, type LineBlock } from "./after/line-blocks.ts";
+import { lineBlocks, linesFromEnd, linesOf, type LineBlock } from "./after/line-blocks.ts";
 import { namesIn } from "./open-day.ts";
 import { openDayFiles } from "./open-day-files.ts";
 
@@ -67,6 +67,29 @@ export async function visitDay(
 ): Promise<void> {
   for await (const block of readBlocks(directory, day))
     parseLines(block, (line) => readQuickly(line) ?? parseRecord(line), visit);
+}
+
+/**
+ * Returns the last records of one day that are wanted, at most so many, in the order in which they were written. Only these are parsed,
+ * and what is not wanted between them. Throws like {@link readLedger}.
+ */
+export async function readLastOfDay(
+  directory: string,
+  day: string,
+  count: number,
+  isWanted: (record: UsageRecord) => boolean,
+): Promise<UsageRecord[]> {
+  let last: UsageRecord[] = [];
+  for await (const block of readBlocks(directory, day)) {
+    const more: UsageRecord[] = [];
+    for (const line of block.isWhole ? linesFromEnd(block) : []) {
+      if (more.length >= count) break;
+      const record = parseRecord(line);
+      if (typeof record !== "string" && isWanted(record)) more.push(record);
+    }
+    last = [...last, ...more.toReversed()].slice(-count);
+  }
+  return last;
 }
 
 /** Lines of a file. */

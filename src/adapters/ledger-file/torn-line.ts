@@ -2,6 +2,8 @@ import * as fs from "node:fs";
 import { openPrivateFile } from "./private-file.ts";
 
 const NEWLINE = 0x0a;
+/** Mostly the last byte is a newline. A reader of a year has hundreds of files, so it reads little of each. */
+const FIRST_BYTES = 64;
 const BLOCK_BYTES = 64 * 1024;
 
 /**
@@ -32,12 +34,14 @@ export function keepTornNote(bytes: Buffer, tornPath: string): void {
 
 /** Returns the offset after the last newline. Searches from the end, because files can be large and lines are not. */
 export function lastLineStart(fd: number, size: number): number {
-  const block = Buffer.alloc(BLOCK_BYTES);
-  for (let end = size; end > 0; end -= BLOCK_BYTES) {
-    const from = Math.max(0, end - BLOCK_BYTES);
+  let block = Buffer.alloc(FIRST_BYTES);
+  for (let end = size; end > 0;) {
+    const from = Math.max(0, end - block.length);
     const read = fs.readSync(fd, block, 0, end - from, from);
     const newline = block.subarray(0, read).lastIndexOf(NEWLINE);
     if (newline !== -1) return from + newline + 1;
+    end = from;
+    if (block.length < BLOCK_BYTES) block = Buffer.alloc(BLOCK_BYTES);
   }
   return 0;
 }

@@ -1,7 +1,7 @@
-import { findDays, readLedger } from "../../adapters/ledger-file.ts";
+import { findDays, readLastOfDay } from "../../adapters/ledger-file.ts";
 import type { UsageRecord } from "../../core/ledger/record.ts";
 
-/** Returns the last records of a ledger that are wanted, at most so many, in its order. Days are read whole, newest first. Lines that are not records are left to `tollkeeper ledger verify`. */
+/** Returns the last records of a ledger that are wanted, at most so many, in its order. Days are read newest first. Lines that are not records are left to `tollkeeper ledger verify`. */
 export async function readLastRecords(
   directory: string,
   count: number,
@@ -10,13 +10,8 @@ export async function readLastRecords(
   let last: UsageRecord[] = [];
   for (const day of findDays(directory, { from: "" }).toReversed()) {
     if (last.length >= count) break;
-    const ofDay: UsageRecord[] = [];
-    for await (const entry of readLedger(directory, { from: day, to: day })) {
-      if ("unreadable" in entry || !isWanted(entry)) continue;
-      ofDay.push(entry);
-      if (ofDay.length > 2 * count) ofDay.splice(0, count);
-    }
-    last = [...ofDay, ...last].slice(-count);
+    const ofDay = await readLastOfDay(directory, day, count - last.length, isWanted);
+    last = [...ofDay, ...last];
   }
   return last;
 }

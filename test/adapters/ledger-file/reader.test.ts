@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { appendFileSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { readLedger, type DayRange } from "../../../src/adapters/ledger-file.ts";
+import { readLastOfDay, readLedger, type DayRange } from "../../../src/adapters/ledger-file.ts";
 import { Failure } from "../../../src/core/failure.ts";
 import { ledgerScratchDirectory } from "../../helpers/ledger/ledger.ts";
 import { RECORD_VERSION } from "../../../src/core/ledger/record.ts";
@@ -127,6 +127,32 @@ for (const blocks of [1, 2, 3]) {
     });
   }
 }
+
+test("the last records of a day are those of reading it whole, and no more than these are parsed", async (t) => {
+  const spoilt = ["torn {", "", "null", line("later", { v: RECORD_VERSION + 1 }).trimEnd()];
+  const lines = Array.from({ length: 40 }, (_, at) =>
+    at % 4 === 3
+      ? `${spoilt[Math.floor(at / 4) % spoilt.length] ?? ""}\n`
+      : line(`r-${at}`, { tool: at % 3 === 0 ? "zed" : "codex", model: "é" }),
+  );
+  const day = "2026-11-20";
+  const directory = directoryWith(t, { [`${day}.ndjson`]: `${lines.join("")}${line("unended").trimEnd()}` });
+  const all = [];
+  for await (const one of readLedger(directory, { from: day })) if (!("unreadable" in one)) all.push(one);
+  for (const isWanted of [() => true, ({ tool }: { tool: string }) => tool === "zed"])
+    for (const count of [1, 2, 7, 100]) {
+      const asked: string[] = [];
+      const last = await readLastOfDay(directory, day, count, (record) => {
+        asked.unshift(record.id);
+        return isWanted(record);
+      });
+      assert.deepEqual(last, all.filter(isWanted).slice(-count));
+      assert.deepEqual(
+        asked,
+        all.slice(count === 100 ? 0 : all.findIndex(({ id }) => id === last[0]?.id)).map(({ id }) => id),
+      );
+    }
+});
 
 test("reads past a line of 700 MB in bounded memory", async (t) => {
   const directory = directoryWith(t, { "2026-11-21.ndjson": line("a") });

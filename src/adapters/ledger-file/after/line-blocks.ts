@@ -55,3 +55,13 @@ export function* linesOf({ bytes, isWhole }: Pick<LineBlock, "bytes" | "isWhole"
   }
   if (!isWhole) yield bytes.toString(encoding, start);
 }
+
+/** Returns the lines of a block of whole lines, without their ends, the last one first. */
+export function* linesFromEnd({ bytes }: Pick<LineBlock, "bytes">): Generator<string> {
+  if (bytes === null) return;
+  for (let end = bytes.length - 1; end >= 0;) {
+    const start = bytes.subarray(0, end).lastIndexOf(NEWLINE) + 1;
+    yield bytes.toString("utf8", start, end);
+    end = start - 1;
+  }
+}

@@ -16,32 +16,41 @@ const REMEMBERED = 20_000;
 /** What happens to a follower: an entry of the feed, or that the daemon has stopped, or that the next has started. */
 type Followed = { entry: FeedEntry } | { daemon: "stopped" | "started" };
 
+/** Records that were shown, by their ids. */
+export class ShownRecords {
+  readonly #ids = new Set<string>();
+
+  /** Remembers that a record was shown. Returns false if it was before. */
+  remember({ id }: UsageRecord): boolean {
+    if (this.#ids.has(id)) return false;
+    this.#ids.add(id);
+    const [oldest] = this.#ids;
+    if (this.#ids.size > REMEMBERED && oldest !== undefined) this.#ids.delete(oldest);
+    return true;
+  }
+}
+
 /**
  * Follows the daemon, and the next one after it has stopped. What was recorded in between is read from the ledger: what was appended to it,
  * whenever the request arrived and however long its usage took.
  */
 export class Follower {
   readonly #ledger: string;
-  readonly #seen = new Set<string>();
+  readonly #shown: ShownRecords;
   /** Everything before this place was told, or was there before. */
   #told: LedgerCursor;
   /** A later place, which becomes {@link #told}. */
   #next: LedgerCursor;
   #markedAt = Date.now();
 
-  /** @param ledger the directory of the records. Throws a Failure when it cannot be read. */
-  constructor(ledger: string) {
+  /**
+   * @param ledger the directory of the records. Throws a Failure when it cannot be read.
+   * @param shown what was shown, and what the follower yields from then on
+   */
+  constructor(ledger: string, shown: ShownRecords) {
     this.#ledger = ledger;
+    this.#shown = shown;
     this.#next = this.#told = cursorAtEnd(ledger);
-  }
-
-  /** Remembers that a record was shown. Returns false if it was before. */
-  remember({ id }: UsageRecord): boolean {
-    if (this.#seen.has(id)) return false;
-    this.#seen.add(id);
-    const [oldest] = this.#seen;
-    if (this.#seen.size > REMEMBERED && oldest !== undefined) this.#seen.delete(oldest);
-    return true;
   }
 
   /** Yields what happens from now on, and does not end. `entries` are those of the running daemon. */
@@ -50,7 +59,7 @@ export class Follower {
       for await (const entry of current) {
         const known = readEntry(entry);
         if (Date.now() - this.#markedAt > MARK_MS) this.#mark(this.#next);
-        if (known !== null && (!isRecord(known) || this.remember(known))) yield { entry: known };
+        if (known !== null && (!isRecord(known) || this.#shown.remember(known))) yield { entry: known };
       }
       yield { daemon: "stopped" };
       current = await nextDaemon();
@@ -62,7 +71,7 @@ export class Follower {
   async *#missed(): AsyncGenerator<Followed> {
     let told = this.#told;
     for await (const { records, cursor } of readLedgerAfter(this.#ledger, told)) {
-      for (const entry of records) if (this.remember(entry)) yield { entry };
+      for (const entry of records) if (this.#shown.remember(entry)) yield { entry };
       told = cursor;
     }
     this.#mark(told);

@@ -50,7 +50,7 @@ import {
   timeOf,
   type RequestRow,
 } from "./request-row.ts";
-import { Follower } from "./follow.ts";
+import { Follower, ShownRecords } from "./follow.ts";
 import { readRunning } from "./running.ts";
 import { Dearest } from "./tail/dearest.ts";
 
@@ -156,12 +156,13 @@ export const command: Command<TailArguments> = {
       printer.printPast(await dearestOf(records, given, prices));
       return;
     }
-    const follower = new Follower(directory);
-    const shown: UsageRecord[] = [];
-    for await (const record of past(given, directory, period))
-      if (follower.remember(record)) shown.push(record);
-    printer.printPast(shown);
-    if (entries === null) return;
+    const shown = new ShownRecords();
+    // Before the past is read, so that nothing is lost in between. To find the ends of a year's files takes long.
+    const follower = entries === null ? null : new Follower(directory, shown);
+    const found: UsageRecord[] = [];
+    for await (const record of past(given, directory, period)) if (shown.remember(record)) found.push(record);
+    printer.printPast(found);
+    if (entries === null || follower === null) return;
     note("waiting for requests; stop with Ctrl-C");
     for (const capture of status?.captures ?? [])
       if (capture.state === "running")

@@ -9,7 +9,7 @@ import { explainAbsence, requireDaemon } from "../../service/explain-absence.ts"
 import { hasColours, printStyled } from "../../terminal/console.ts";
 import { Screen } from "../../terminal/screen.ts";
 import { recordsOfPeriod } from "../../ledger/records-of-period.ts";
-import { Follower } from "./follow.ts";
+import { Follower, ShownRecords } from "./follow.ts";
 import { readLimits, readRunning } from "./running.ts";
 import { renderTop, SORTINGS, type Sorting, type TopState } from "./top-frame.ts";
 
@@ -28,10 +28,11 @@ export const command: Command<{ config?: string | undefined }> = {
     if (entries === null) throw await explainAbsence();
     const { config, ledger, listening } = await requireDaemon();
     const activity = new RecentActivity(await loadPrices(await loadConfig(file ?? config.path)));
-    const follower = new Follower(ledger.directory);
+    const shown = new ShownRecords();
+    const follower = new Follower(ledger.directory, shown);
     const period = { since: Date.now() - LONGEST_MS, until: null };
     for await (const record of recordsOfPeriod(ledger.directory, period))
-      if (follower.remember(record)) activity.add(record);
+      if (shown.remember(record)) activity.add(record);
     const view = new TopScreen(activity, listening[0] ?? "");
     if (!process.stdout.isTTY) {
       await view.print();
