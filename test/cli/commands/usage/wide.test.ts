@@ -74,14 +74,13 @@ test(
   },
 );
 
-test("usage --wide can be scrolled back, and Ctrl-C does not end it", { skip }, async (t) => {
+test("usage --wide can be scrolled back", { skip }, async (t) => {
   const { code, text } = await showWide(
     t,
     [80, 30],
     [
       [FIRST, RIGHT],
       [NEXT, LEFT],
-      [FIRST, "\u0003"],
       [FIRST, "q"],
     ],
   );
@@ -123,6 +122,14 @@ test(
     assert.equal(calls().length, 1);
   },
 );
+
+test("Ctrl-C reaches the pager, and does not end what feeds it", { skip }, async (t) => {
+  const interrupted = "trap '' INT; kill -INT 0; cat >shown";
+  const { directory } = fakePrograms(t, { most: [{ match: "*", does: interrupted }] });
+  const { code } = await showWide(t, [80, 10], [], { PAGER: `${directory}/most` });
+  assert.equal(code, 0);
+  assert.match(readFileSync(join(directory, "shown"), "utf8"), /^Cost: /m);
+});
 
 function found(PAGER: string, TERM = "xterm") {
   return findPager({ PAGER, TERM });
