@@ -5,6 +5,7 @@ import { UTC_CALENDAR } from "../../../src/core/ledger/calendar.ts";
 import type { Grouping } from "../../../src/core/ledger/grouping.ts";
 import type { RecordFilter } from "../../../src/core/ledger/record-filter.ts";
 import { summarise, type ReportRow, type UsageReport } from "../../../src/core/ledger/report.ts";
+import { isFailure } from "../../../src/core/ledger/spend.ts";
 import type { Tally } from "../../../src/core/ledger/tally.ts";
 import { formatMoney } from "../../../src/core/price/money.ts";
 import { priceBook } from "../../helpers/ledger/prices.ts";
@@ -136,8 +137,9 @@ for (const [what, changes] of Object.entries({
 } as const)) {
   test(`counts unknown usage after ${what} as absent`, async () => {
     const { total } = await sumsOf([usageRecord({ ...noTokens, ...changes })]);
-    const cut = changes.outcome === "cut" ? { cut: 1 } : {};
-    assert.deepEqual(total, { requests: 1, absent: 1, ...cut });
+    const { outcome } = changes;
+    const ending = { ...(outcome === "cut" && { cut: 1 }), ...(isFailure(outcome) && { failed_midway: 1 }) };
+    assert.deepEqual(total, { requests: 1, absent: 1, ...ending });
   });
 }
 
@@ -161,8 +163,8 @@ for (const [what, changes, refused] of [
 
 test("counts an error response with usage as a request with that usage", async () => {
   assert.deepEqual(await sumsOf([usageRecord({ outcome: "error", status: 500 })]), {
-    codex: usual,
-    total: usual,
+    codex: { ...usual, failed_midway: 1 },
+    total: { ...usual, failed_midway: 1 },
   });
 });
 

@@ -12,6 +12,8 @@ export interface Column {
   cell(row: ReportRow, total: ReportRow): string;
   /** False where the column would say nothing in any row. */
   isUseful?(total: ReportRow): boolean;
+  /** True where the above reads the times of all requests, which takes as long as the report. */
+  readsTimes?: boolean;
   /** Rows by this have what the column would say as their names. */
   unlessBy?: Grouping;
   /** `terminal`: only there, because it is drawn; `wide`: only if asked for. */
@@ -192,7 +194,7 @@ function timeColumn(head: string, share: number): Column {
     return value === null ? "" : `${rounded(value)} ms`;
   };
   const isUseful = ({ sums }: ReportRow) => sums.ttft.quantile(share) !== null;
-  return { head, cell, isUseful, only: "wide", order: 9 };
+  return { head, cell, isUseful, readsTimes: true, only: "wide", order: 9 };
 }
 
 function speedColumn(head: string, share: number): Column {
@@ -201,7 +203,7 @@ function speedColumn(head: string, share: number): Column {
     return value === null ? "" : rounded(value);
   };
   const isUseful = ({ sums }: ReportRow) => sums.speed.quantile(share) !== null;
-  return { head, cell, isUseful, only: "wide", order: 9 };
+  return { head, cell, isUseful, readsTimes: true, only: "wide", order: 9 };
 }
 
 /** Every request: those that spent tokens or may have, those that failed and those that tollkeeper refused. */

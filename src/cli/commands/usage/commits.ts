@@ -111,14 +111,14 @@ async function showTable(report: LedgerCommits, { period, calendar, isWide }: Co
   const all = { ...total, names: [] };
   const title = `Usage by commit of ${nameOfBranch(repository)} in ${displayPath(repository.root, view.home)}, ${period.title} (${calendar.zone})`;
   const table = renderTable(["commit", "authored", "subject"], { rows: named, total: all }, view);
-  const { hidden, more } = table;
+  const { hidden, hasMore } = table;
   const first = unreadable[0];
   const remarks = [
     hasFootnotes(view) ? null : describeUnpriced(total.cost),
     quiet === 0 ? null : `Not shown: ${pluralize(quiet, "commit")} of the period without recorded usage.`,
     first === undefined ? null : describeUnreadable(unreadable.length, first),
   ].filter((one) => one !== null);
-  const explained = explainTotal({ total: all, table: prices.table, by: null, hidden, more }, view);
+  const explained = explainTotal({ total: all, table: prices.table, by: null, hidden, hasMore }, view);
   const sections = [
     { pages: [layOutProse([title], view.width)] },
     table,

@@ -15,7 +15,7 @@ interface Explained {
   /** The headings of the columns that gave way. */
   hidden: readonly string[];
   /** How many columns `--wide` adds. */
-  more: number;
+  hasMore: boolean;
 }
 
 /** True where two lines explain a table: a person looks, and did not ask for everything. */
@@ -24,10 +24,10 @@ export function hasFootnotes({ isTerminal, isWide }: Pick<View, "isTerminal" | "
 }
 
 /** Returns what a table needs to be understood, by its total: two lines, or all of it in sentences. */
-export function explainTotal({ total, table, by, hidden, more }: Explained, view: View): string {
+export function explainTotal({ total, table, by, hidden, hasMore }: Explained, view: View): string {
   if (hasFootnotes(view)) {
     const canSeeHow = by !== null && !by.includes("outcome");
-    const lines = footnotes({ total, table, canSeeHow, more }, view.width);
+    const lines = footnotes({ total, table, canSeeHow, hasMore }, view.width);
     return lines.map((line) => inTone(line, "faint", view.isColoured)).join("\n");
   }
   const sentences = [...describeTotal(total, table, by), describeHidden(hidden)];

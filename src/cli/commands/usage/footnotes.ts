@@ -4,7 +4,7 @@ import type { PriceTable } from "../../../core/price/price-table.ts";
 import { toPrintable } from "../../../core/text/printable.ts";
 import { formatCommand } from "../../../core/text/shell-words.ts";
 import { withProgramName } from "../../terminal/program-name.ts";
-import { formatNumber, pluralize } from "../../terminal/format.ts";
+import { formatNumber } from "../../terminal/format.ts";
 import { shorten } from "../../terminal/width.ts";
 import { allRequestsOf, failedOf, scaleOf } from "./columns.ts";
 import { shareOf } from "./sentences.ts";
@@ -15,8 +15,8 @@ interface Explained {
   table: PriceTable;
   /** True where another grouping may be asked for. */
   canSeeHow: boolean;
-  /** How many columns there are more. */
-  more: number;
+  /** Whether there are more columns. */
+  hasMore: boolean;
 }
 
 const BETWEEN = " · ";
@@ -107,7 +107,7 @@ function describePrices({ cost: { amount, billed, own } }: ReportRow, { asOf }: 
 type Detail = "shares" | "how" | "counts";
 
 /** What was not completed, and that columns are hidden, come before what else there is to do. */
-function adviceOf({ total: { sums, cost }, canSeeHow, more }: Explained, detail: Detail): string[] {
+function adviceOf({ total: { sums, cost }, canSeeHow, hasMore }: Explained, detail: Detail): string[] {
   const { refused } = sums;
   const failed = failedOf(sums);
   const how = canSeeHow && detail !== "counts" ? ": --by outcome" : "";
@@ -121,7 +121,7 @@ function adviceOf({ total: { sums, cost }, canSeeHow, more }: Explained, detail:
         ],
         detail === "shares" ? allRequestsOf(sums) : null,
       )}${how}`,
-    more > 0 && `${pluralize(more, "more column")}: --wide`,
+    hasMore && "more columns: --wide",
     dearest !== null && `no price: ${formatCommand(["tollkeeper", "prices", toPrintable(dearest)])}`,
   ].filter((part) => part !== false);
 }

@@ -56,7 +56,7 @@ export function reportSections(report: LedgerReport, view: View, remarks: readon
     const idle = idleHours(report, sums);
     return sums.rows.length > 0 ? renderTable(report.heads ?? by, sums, shown, { idle, headings }) : null;
   });
-  const { hidden = [], more = 0 } = main ?? made ?? {};
+  const { hidden = [], hasMore = false } = main ?? made ?? {};
   const prose = (paragraphs: readonly string[]): Section => ({
     pages: [layOutProse(paragraphs, view.width)],
   });
@@ -64,7 +64,7 @@ export function reportSections(report: LedgerReport, view: View, remarks: readon
   return [
     main && prose([`Usage ${scope}`]),
     main,
-    main && { pages: [explainTotal({ total, table: prices.table, by, hidden, more }, view)] },
+    main && { pages: [explainTotal({ total, table: prices.table, by, hidden, hasMore }, view)] },
     remarks.length > 0 && prose(remarks),
     made && prose([`Sandbox usage ${scope}. Its tokens are made up and cost nothing.`]),
     made,

@@ -104,7 +104,7 @@ export function renderSession({ id, report, own, sandbox, misses }: SessionRepor
     if (paragraphs.length > 0) parts.push(layOutProse(paragraphs, view.width));
   };
   for (const tree of [own, sandbox].filter(({ lines }) => lines.length > 0)) {
-    const { text, hidden, more } = renderTable(["agent", "kind"], tree.sums, view);
+    const { text, hidden, hasMore } = renderTable(["agent", "kind"], tree.sums, view);
     const isMadeUp = tree === sandbox;
     addProse([
       isMadeUp ? `Sandbox: ${scope}. Its tokens are made up and cost nothing.` : `Usage of ${scope}`,
@@ -112,7 +112,7 @@ export function renderSession({ id, report, own, sandbox, misses }: SessionRepor
     parts.push(`\n${text}\n`);
     const { total } = tree.sums;
     if (isMadeUp) addProse([describeHidden(hidden)].filter((one) => one !== null));
-    else parts.push(explainTotal({ total, table: prices.table, by: null, hidden, more }, view));
+    else parts.push(explainTotal({ total, table: prices.table, by: null, hidden, hasMore }, view));
     if (!isMadeUp && misses.length > 0) parts.push(`\n${renderMisses(misses, view)}\n`);
   }
   addProse(remarksOnSession({ report, own }, hasFootnotes(view)));

@@ -32,9 +32,9 @@ interface Arrangement {
   headings?: ReadonlyMap<number, ReportRow>;
 }
 
-/** A table, and how many columns it would have more with `--wide`. */
+/** A table, and whether it is known to have more columns with `--wide`. */
 interface RenderedUsage extends RenderedTable {
-  more: number;
+  hasMore: boolean;
 }
 
 /** Renders rows as a table with the total last. `by` are the headings of their names. */
@@ -59,9 +59,12 @@ export function renderTable(
     }),
   ];
   const cellsOf = (row: ReportRow) => shown.map((column) => column.cell(row, total));
-  const all = COLUMNS.filter((column) => isShown(column, by, total, { ...view, isWide: true }));
   const table = layOutTable(columns, cellsOfRows(), view);
-  return { ...table, more: all.length - shown.length + table.hidden.length };
+  const isLeftOut = (column: Column) =>
+    column.readsTimes !== true &&
+    !shown.includes(column) &&
+    isShown(column, by, total, { ...view, isWide: true });
+  return { ...table, hasMore: table.hidden.length > 0 || COLUMNS.some(isLeftOut) };
 
   // Row by row: a year has a hundred thousand.
   function* cellsOfRows(): Generator<Cell[]> {
