@@ -133,11 +133,12 @@ test(
     for (let round = 1; round <= 3; round += 1) {
       const daemon = await start(config);
       for (let count = 0; count < 4; count += 1) await send(daemon);
-      const hanging = post(daemon, "/t/codex/v1/messages", { ...BODY, system: "hang" }).catch(() => null);
-      await hanging;
+      const hanging = await post(daemon, "/t/codex/v1/messages", { ...BODY, system: "hang" });
       const { directory } = (await daemon.status()).ledger;
       await waitUntil("a note", () => (noteNames(directory).length === 1 ? true : null));
       await daemon.kill();
+      // Until here it must not be collected as garbage: that would end its connection, and its note.
+      await assert.rejects(hanging.text());
       const after = await start(config);
       const [budget] = (await ask(after, "budgets")).budgets;
       const records = await after.ledger();
