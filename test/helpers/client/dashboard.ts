@@ -134,9 +134,13 @@ function allOf(sums: Figures): number {
   return Number(sums["requests"]) + Number(sums["failed"]);
 }
 
+function completedIn(sums: Figures): number {
+  return Number(sums["requests"]) - Number(sums["cut"]) - Number(sums["failed_midway"]);
+}
+
 /** How they ended: `22 completed, 4 failed`, or `all completed`. */
 function endingsOf(sums: Figures): string {
-  const completed = Number(sums["requests"]) - Number(sums["cut"]);
+  const completed = completedIn(sums);
   if (allOf(sums) > 0 && completed === allOf(sums)) return "all completed";
   return [
     [completed, "completed"],
@@ -151,7 +155,7 @@ function endingsOf(sums: Figures): string {
 
 /** How many of an earlier period completed; empty if all did. */
 function completedOf(sums: Figures): string {
-  const completed = Number(sums["requests"]) - Number(sums["cut"]);
+  const completed = completedIn(sums);
   return completed === allOf(sums) ? "" : `, ${large(completed)} completed`;
 }
 
@@ -161,9 +165,9 @@ function inputOf(sums: Figures): number {
   return Number(sums["input_uncached"]) + Number(sums["cache_read"]) + Number(sums["cache_write"]);
 }
 
-/** Requests that failed, without those that tollkeeper refused. */
-function failedOf(sums: Figures): number {
-  return Number(sums["failed"]) - Number(sums["refused"]);
+/** Requests that failed, at once or midway, without those that tollkeeper refused. */
+export function failedOf(sums: Figures): number {
+  return Number(sums["failed"]) - Number(sums["refused"]) + Number(sums["failed_midway"]);
 }
 
 function shareOrDash(part: unknown, whole: number): string {

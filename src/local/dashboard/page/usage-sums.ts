@@ -82,6 +82,11 @@ export function allOf({ requests, failed }: Sums): number {
   return requests + failed;
 }
 
+/** Requests that completed. */
+export function completedOf({ requests, cut, failed_midway: midway }: Sums): number {
+  return requests - cut - midway;
+}
+
 /** How requests ended, with their count. */
 interface Ending {
   count: number;
@@ -92,9 +97,9 @@ interface Ending {
 
 /** Returns what the requests of sums are made of: completed, cut short, failed, refused. What none did is left out. */
 export function endingsOf(sums: Sums): Ending[] {
-  const { requests, cut, refused, failed_midway: midway } = sums;
+  const { cut, refused } = sums;
   const all: Ending[] = [
-    { count: requests - cut - midway, word: "completed" },
+    { count: completedOf(sums), word: "completed" },
     { count: cut, word: "cut short", outcome: "cut" },
     { count: failedOf(sums), word: "failed", outcome: "failed" },
     { count: refused, word: "refused", outcome: "refused" },

@@ -6,6 +6,7 @@ import type { UsageRecord } from "../../../../src/core/ledger/record.ts";
 import { noBrowser } from "../../../helpers/client/browser.ts";
 import { openChromium } from "../../../helpers/client/chromium.ts";
 import {
+  failedOf,
   costOf,
   expectedGlance,
   expectedReason,
@@ -88,7 +89,7 @@ function sessionCells(row: Figures, hasWorth: boolean): string {
     count(input),
     shareOf(of("cache_read"), input),
     count(of("output")),
-    of("failed") === of("refused") ? "" : count(of("failed") - of("refused")),
+    failedOf(row) === 0 ? "" : count(failedOf(row)),
     row["session"],
   ].join();
 }

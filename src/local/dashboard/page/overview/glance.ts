@@ -11,7 +11,7 @@ import {
 } from "../numbers.ts";
 import { formatState, type State } from "../state.ts";
 import type { Before } from "./period-heading.ts";
-import { allOf, describeEndings, endingsOf, inputOf } from "../usage-sums.ts";
+import { allOf, completedOf, describeEndings, endingsOf, inputOf } from "../usage-sums.ts";
 
 /**
  * Shows the requests and tokens of sums beside those of the span before.
@@ -74,8 +74,8 @@ function linkedEndings(total: Sums, state: State): (HTMLElement | string)[] {
 /** Empty where all completed. */
 function completedBefore(before: Before | null): string {
   if (before === null) return "";
-  const { requests, cut, failed } = before.total;
-  return cut + failed === 0 ? "" : `, ${formatLarge(requests - cut)} completed`;
+  const completed = completedOf(before.total);
+  return completed === allOf(before.total) ? "" : `, ${formatLarge(completed)} completed`;
 }
 
 /** What the input is made of, in one scale; nothing where no cache had a part in it. */
