@@ -54,7 +54,7 @@ test(
     assert.deepEqual((await cells("note")).slice(3), ["", ""]);
     assert.equal(
       await page.textContent("main .remark"),
-      "In this period: 5 requests (3 completed, 1 cut short, 1 refused), ≥$0.0410",
+      "In this period: 5 requests (2 completed, 1 cut short, 1 failed, 1 refused), ≥$0.0410",
     );
     await page.click('th button:text-is("cost")');
     assert.deepEqual((await cells("tokens in"))[0], "9,000");
