@@ -173,6 +173,7 @@ test("hostile values from client and upstream are inert in ledger, log, status a
   const { rows } = JSON.parse(json ?? "") as { rows: { session: string }[] };
   assert.ok(rows.some(({ session }) => session === IN_HEADER));
   await runInert(daemon, "ledger verify");
+  assert.match(await runInert(daemon, "ledger prune --before 2020-01-01"), /nothing to remove .*u001b/);
   await runInert(daemon, "ledger export");
   assertNoFormula(csv ?? "");
   assertNoFormula(await runInert(daemon, "ledger export --format csv"));
