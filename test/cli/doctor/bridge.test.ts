@@ -30,7 +30,7 @@ test("doctor in a container says whether the bridge runs, what is missing, and w
   const bridge = await startBridge(t, socket);
   assert.equal(
     await check(bridge.port, directory),
-    `ok: port ${bridge.port} leads to tollkeeper on its host -> `,
+    `ok: port ${bridge.port} reaches tollkeeper on its host -> `,
   );
   await daemon.stop();
   assert.match(

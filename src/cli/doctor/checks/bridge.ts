@@ -17,7 +17,7 @@ const ON_HOST = "on the container's host, type: tollkeeper connect devcontainer 
 const OVER_SSH =
   "on the machine that runs tollkeeper, type: ssh -R 8655:127.0.0.1:8655 HOST; or set up tollkeeper here: tollkeeper setup";
 
-/** Checks, in a container or on a remote host, that the port of tools leads to tollkeeper on its host. */
+/** Checks, in a container or on a remote host, that the port of tools reaches tollkeeper on its host. */
 export const bridgeCheck: Check<Evidence> = bridgeCheckAt(DEFAULT_PORT, MOUNTED_AT);
 
 /** Returns that check for another port and directory. */
@@ -37,7 +37,7 @@ async function findingOf(
   directory: string,
   env: NodeJS.ProcessEnv,
 ): Promise<Finding> {
-  if (answer === "tollkeeper") return ok(`port ${port} leads to tollkeeper on its host`);
+  if (answer === "tollkeeper") return ok(`port ${port} reaches tollkeeper on its host`);
   if (answer === "bridge only")
     return failure(
       "a bridge runs here, but cannot reach tollkeeper on its host",

@@ -17,7 +17,7 @@ const RENEW_MS = 15_000;
 /** How often their age is said again. */
 const AGE_MS = 1_000;
 
-/** They stay while the figures are renewed, so that nobody is interrupted who is about to choose. */
+/** They stay while the figures are renewed, so that a reader who is about to choose is not interrupted. */
 const controls = element("div", { class: "controls" });
 const contents = element("div");
 /** What the overview shows above its controls, because it does not depend on them. */
