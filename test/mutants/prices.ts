@@ -307,6 +307,20 @@ export const PRICE_SUMS: readonly Mutant[] = [
   },
   {
     ...INFERRED,
+    without: "leaving small prompts unhashed of which nothing is cached",
+    file: "src/core/misses/conversations.ts",
+    find: "if (earlier === null && this.#cached < LEAST_MISSED) return miss;",
+    replace: "",
+  },
+  {
+    ...INFERRED,
+    without: "hashing the first piece of a body, once another one comes",
+    file: "src/core/usage/request-scanner.ts",
+    find: "if (this.#unhashed !== null) this.#json.feed(this.#unhashed);",
+    replace: "",
+  },
+  {
+    ...INFERRED,
     without: "counting no more than the prompt has",
     file: "src/core/misses/conversations.ts",
     find: "Math.min(cached, input) - read",

@@ -33,7 +33,8 @@ interface Sender {
 export interface Asking {
   sender: Sender;
   model: string | null;
-  prompt: Prompt;
+  /** Of its body, which is complete. */
+  readPrompt: () => Prompt;
   dialect: "messages" | "responses" | "chat";
   isStream: boolean;
   /** When it arrived, in milliseconds since 1970. */
@@ -189,8 +190,11 @@ export class RunningRequest {
     const miss = this.#infer(tokens);
     if (miss === null) this.#learn(tokens);
     this.#cached = tokens.cache_read + tokens.cache_write;
-    const { model, prompt } = this.asking;
     const earlier = this.#earlier;
+    // It has nothing that a later one could miss. Its prompt need not be known.
+    if (earlier === null && this.#cached < LEAST_MISSED) return miss;
+    const { model } = this.asking;
+    const prompt = this.asking.readPrompt();
     const isSame = earlier !== null && earlier.model === model && hasSameSettings(earlier.prompt, prompt);
     const turn: Turn = {
       model,
@@ -206,14 +210,14 @@ export class RunningRequest {
   }
 
   #infer(tokens: Tokens): Inferred | null {
-    const { model, prompt, dialect, at } = this.asking;
+    const { model, dialect, at } = this.asking;
     const read = tokens.cache_read;
     const earlier = this.#earlier;
     const missed = earlier === null ? 0 : missedOf(earlier.cached, tokens);
     if (earlier !== null && missed >= LEAST_MISSED) {
       const later = {
         model,
-        prompt,
+        prompt: this.asking.readPrompt(),
         read,
         at,
         isMessages: dialect === "messages",
@@ -228,7 +232,7 @@ export class RunningRequest {
   #inferParallel(tokens: Tokens): Inferred | null {
     const other = this.#parallel;
     if (other === null) return null;
-    const isEqual = other.asking.prompt.messages.length === this.asking.prompt.messages.length;
+    const isEqual = other.asking.readPrompt().messages.length === this.asking.readPrompt().messages.length;
     const cached = other.#cached ?? (isEqual ? tokens.cache_read + tokens.cache_write : 0);
     const missed = missedOf(cached, tokens);
     return missed >= LEAST_MISSED ? { miss: "parallel", miss_tokens: missed } : null;
@@ -238,7 +242,7 @@ export class RunningRequest {
   #learn({ cache_read: read }: Tokens): void {
     const earlier = this.#earlier;
     if (earlier === null || earlier.cached < LEAST_MISSED || read < earlier.cached) return;
-    const { prompt } = this.asking;
+    const prompt = this.asking.readPrompt();
     for (const part of LEARNED)
       if (differs(earlier.prompt[part], prompt[part])) this.#agent.harmless[part] = true;
   }
@@ -288,7 +292,10 @@ function lifeOf(tokens: Tokens): keyof typeof LIVES | null {
 }
 
 /** Returns the latest turn that the request goes on from: the same settings are preferred, and then the more messages they share. */
-function findTurn(turns: readonly Turn[], { model, prompt }: Asking, hashing: Hashing): Turn | null {
+function findTurn(turns: readonly Turn[], asking: Asking, hashing: Hashing): Turn | null {
+  if (turns.length === 0) return null;
+  const { model } = asking;
+  const prompt = asking.readPrompt();
   let found: Turn | null = null;
   let best = 0;
   for (const turn of turns) {
@@ -319,11 +326,11 @@ function sharedMessages({ prompt: turn, responseId }: Turn, prompt: Prompt, hash
 }
 
 /** Returns a request that has begun to write the same prompt, or its start, to the cache; null without one. */
-function findRunning(running: readonly RunningRequest[], { model, prompt }: Asking): RunningRequest | null {
+function findRunning(running: readonly RunningRequest[], asking: Asking): RunningRequest | null {
   for (const one of running) {
-    if (!one.isUnreadable || one.asking.model !== model) continue;
-    const { asking } = one;
-    if (isStartOf(asking.prompt, prompt) && hasSameSettings(asking.prompt, prompt)) return one;
+    if (!one.isUnreadable || one.asking.model !== asking.model) continue;
+    const [before, prompt] = [one.asking.readPrompt(), asking.readPrompt()];
+    if (isStartOf(before, prompt) && hasSameSettings(before, prompt)) return one;
   }
   return null;
 }

@@ -27,7 +27,7 @@ export function createFormScanner(contentType: string): RequestScanner | null {
 class FormScanner implements RequestScanner {
   readonly background = null;
   readonly videoSeconds = null;
-  readonly prompt = null;
+  readonly readPrompt = null;
   /** What precedes a part's head. */
   readonly #delimiter: Buffer;
   readonly #texts = new Map<string, string | null>();

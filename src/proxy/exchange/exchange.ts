@@ -429,15 +429,15 @@ export class Exchange {
 
   /** Compares it with the requests before it, as soon as its body is complete. */
   #beginTurn(): void {
-    const prompt = this.#turn === null ? (this.#scan?.prompt ?? null) : null;
+    const readPrompt = this.#turn === null ? (this.#scan?.readPrompt ?? null) : null;
     const { client } = this.received;
     const { dialect } = this.choice.route;
-    if (prompt === null || client.session === null || !isConversation(dialect)) return;
+    if (readPrompt === null || client.session === null || !isConversation(dialect)) return;
     const { agent } = this.#readAgent();
     this.#turn = this.#books.conversations.begin({
       sender: { tool: client.tool, upstream: this.choice.upstream.name, session: client.session, agent },
       model: this.#chosen.alias ?? this.#scan?.model ?? null,
-      prompt,
+      readPrompt,
       dialect,
       isStream: this.#scan?.stream === true,
       at: this.#arrival.at,

@@ -253,15 +253,36 @@ const CAUSES: Cause[] = [
 
 for (const { what, dialect, expected, tokens, idle = 1, first, next, counts = MISS } of CAUSES)
   test(`${dialect}: a miss after ${what} is ${expected}`, () => {
-    const script = new Script(dialect);
-    const life = dialect === "messages" ? "5m" : "30m";
-    const before = first ?? (dialect === "messages" ? message(3) : response(3));
-    assert.equal(script.send(before, { ...HIT, life }), null);
-    script.wait(idle * MINUTE);
-    assert.deepEqual(script.send(next, counts), { miss: expected, miss_tokens: tokens });
+    for (const isInPieces of [false, true]) {
+      const script = new Script(dialect, { isInPieces });
+      const life = dialect === "messages" ? "5m" : "30m";
+      const before = first ?? (dialect === "messages" ? message(3) : response(3));
+      assert.equal(script.send(before, { ...HIT, life }), null);
+      script.wait(idle * MINUTE);
+      assert.deepEqual(script.send(next, counts), { miss: expected, miss_tokens: tokens });
+    }
     assert.notEqual(describeMiss(expected), expected);
     assert.notEqual(habitFor(expected), null);
   });
+
+test("a small prompt is hashed once something of it is in the cache, and another one as it passes", () => {
+  let hashed = 0;
+  const hashing = {
+    key: HASHING.key,
+    checksum: (bytes: Buffer, start: number) => {
+      hashed += bytes.length;
+      return HASHING.checksum(bytes, start);
+    },
+  };
+  const script = new Script("messages", { hashing });
+  assert.equal(script.send(message(1), { write: 1_023 }), null);
+  assert.equal(hashed, 0);
+  assert.equal(script.send(message(1), HIT), null);
+  assert.ok(hashed > 0);
+  const small = hashed;
+  script.begin(message(1, { system: "You write code. ".repeat(300) }), "agent-2");
+  assert.ok(hashed > small + 4_800, `${hashed}`);
+});
 
 test("a session that goes on as it should has no miss, wherever its marks are", () => {
   const script = new Script("messages");

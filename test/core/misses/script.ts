@@ -29,22 +29,29 @@ export function countsOf({ read = 0, write = 0, uncached = 500, life = "5m" }: C
 
 /** Requests of one agent of one session, as tools send them and as services answer. */
 export class Script {
-  readonly conversations = new Conversations(HASHING);
+  readonly conversations: Conversations;
   readonly #dialect: Dialect;
+  readonly #isInPieces: boolean;
   at = 1_000_000;
 
-  constructor(dialect: Dialect) {
+  /** @param isInPieces true for bodies that arrive in two pieces, so that they are hashed as they pass. */
+  constructor(dialect: Dialect, { isInPieces = false, hashing = HASHING } = {}) {
+    this.conversations = new Conversations(hashing);
     this.#dialect = dialect;
+    this.#isInPieces = isInPieces;
   }
 
   begin(body: Json, agent = "agent-1"): RunningRequest {
-    const scan = createRequestScanner(HASHING);
-    scan.feed(Buffer.from(JSON.stringify(body)));
-    if (scan.prompt === null) throw new Error("the body is complete");
+    const scan = createRequestScanner(this.conversations.hashing);
+    const bytes = Buffer.from(JSON.stringify(body));
+    const cut = this.#isInPieces ? 1 : 0;
+    for (const piece of [bytes.subarray(0, cut), bytes.subarray(cut)]) if (piece.length > 0) scan.feed(piece);
+    const { readPrompt } = scan;
+    if (readPrompt === null) throw new Error("the body is complete");
     return this.conversations.begin({
       sender: { tool: "claude-code", upstream: "anthropic", session: "session-1", agent },
       model: scan.model,
-      prompt: scan.prompt,
+      readPrompt,
       dialect: this.#dialect,
       isStream: scan.stream === true,
       at: this.at,

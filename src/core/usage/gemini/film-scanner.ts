@@ -22,7 +22,7 @@ export class FilmScanner implements RequestScanner {
   readonly model: string;
   readonly stream = false;
   readonly background = null;
-  readonly prompt = null;
+  readonly readPrompt = null;
   readonly #json = new JsonScanner(SELECTION);
 
   constructor(model: string) {

@@ -23,7 +23,7 @@ export function createPathScanner({
     stream: STREAMING.has(action),
     background: null,
     videoSeconds: null,
-    prompt: null,
+    readPrompt: null,
     feed,
   };
 }

@@ -94,6 +94,8 @@ test("an hour is said as one, a time to the minute, and a day alone has none", (
   const time = new Intl.DateTimeFormat(undefined, { hour: "numeric" });
   const hour = time.formatRange(new Date("2026-11-18T14:00"), new Date("2026-11-18T15:00"));
   assert.equal(formatLastUsed("2026-11-18 14:00")[1], hour);
+  const last = [23, 0].map((at) => time.format(new Date(2026, 10, 18, at)));
+  assert.equal(formatLastUsed("2026-11-18 23:00")[1], last.join(" – "));
   assert.match(formatLastUsed("2026-11-18 14:00:09")[1], /:00/);
   assert.equal(formatLastUsed("2026-11-18")[1], "");
 });

@@ -28,8 +28,14 @@ export function formatLastUsed(lastUsed: string): readonly [day: string, time: s
   const moment = lastUsed.replace(" ", "T");
   const [day, time] = nearParts(moment);
   if (lastUsed.length > "2026-11-19 14:00".length) return [day, time];
-  const start = new Date(moment);
-  return [day, HOUR.formatRange(start, new Date(start.getTime() + HOUR_MS))];
+  return [day, formatHour(new Date(moment))];
+}
+
+function formatHour(start: Date): string {
+  const end = new Date(start.getTime() + HOUR_MS);
+  // A range over midnight would have both dates.
+  if (end.getDate() !== start.getDate()) return `${HOUR.format(start)} – ${HOUR.format(end)}`;
+  return HOUR.formatRange(start, end);
 }
 
 /** Returns a time as {@link formatNear}, from one moment to another; also a day that is today is named. */
