@@ -65,6 +65,10 @@ interface TableOptions<Row> {
   /** Called when a reader sorts the rows. */
   onSort?(sort: string): void;
   total?: Row;
+  /** How many rows are shown at first; default: as many as a person reads at a time. */
+  most?: number | undefined;
+  /** Called with how many rows are shown at most: at first, and when a reader asks for more. */
+  onShown?(most: number): void;
   /** Headings for days, where the rows may be of several. */
   days?: Days<Row> | undefined;
   toneOf?(row: Row): RowTone;
@@ -78,23 +82,38 @@ const UNIT = "data-unit";
 
 /** More rows than a person reads at a time. A year has tens of thousands of sessions. */
 const MOST_ROWS = 100;
+/** On a phone, where each takes two lines. */
+const MOST_ON_PHONE = 25;
+/** As the style has it. */
+const PHONE = "(width < 32rem)";
+/** How many times as many rows are shown each time a reader asks for more. */
+const MORE = 10;
 
 /** A table whose columns sort its rows, with a total and a CSV file of the same figures. */
 export function sortableTable<Row>(
   caption: string,
   columns: readonly TableColumn<Row>[],
   rows: readonly Row[],
-  { class: className = "", sort, onSort, total, days, toneOf = () => "" }: TableOptions<Row> = {},
+  {
+    class: className = "",
+    sort,
+    onSort,
+    total,
+    most = matchMedia(PHONE).matches ? MOST_ON_PHONE : MOST_ROWS,
+    onShown,
+    days,
+    toneOf = () => "",
+  }: TableOptions<Row> = {},
 ): HTMLElement {
   let sorted = parseSort(sort, columns);
-  let shown = MOST_ROWS;
+  let shown = most;
   const body = element("tbody");
   const scales = new Map(columns.map((column) => [column, scaleOf(column, rows)]));
   const showMore = () => {
-    shown = Infinity;
+    shown *= MORE;
     show();
   };
-  const more = element("button", { onclick: showMore }, `Show all ${formatCount(rows.length)} rows`);
+  const more = element("button", { onclick: showMore });
   const heads = columns.map((column) => {
     const attributes = { scope: "col", [COLUMN]: column.head };
     const head = element("th", { class: alignment(column), attributes });
@@ -119,7 +138,12 @@ export function sortableTable<Row>(
         ];
       }),
     );
+    more.textContent =
+      rows.length <= shown * MORE
+        ? `Show all ${formatCount(rows.length)} rows`
+        : `Show ${formatCount(shown * MORE)} rows`;
     if (rows.length <= shown) more.remove();
+    onShown?.(shown);
   };
   const sortBy = (column: TableColumn<Row>) => {
     sorted = { column, isRising: sorted.column === column ? !sorted.isRising : false };
@@ -144,7 +168,7 @@ export function sortableTable<Row>(
     element(
       "div",
       { class: "controls" },
-      ...(rows.length > MOST_ROWS ? [more] : []),
+      ...(rows.length > shown ? [more] : []),
       element("button", { onclick: download }, "Download CSV"),
     ),
   );
