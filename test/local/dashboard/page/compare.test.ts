@@ -82,13 +82,26 @@ test("two models stand side by side; others are chosen, and the URL has them", {
   const rows = await page.$$eval(".beside tbody tr", (all) =>
     all.map((row) => [...row.children].map((cell) => cell.textContent)),
   );
-  assert.deepEqual(rows.slice(0, 3), [
-    ["Cost", "$5.00", "$1.00", "−80%"],
-    ["Cost per request", "$1.67", "$1.00", "−40%"],
-    ["Requests", "3", "1", "−67%"],
+  // What a request has comes first, then the sums. Each difference says its direction.
+  assert.deepEqual(rows, [
+    ["Per request"],
+    ["Cost", "$1.67", "$1.00", "40% less"],
+    ["First token (median)", "0.2 s", "0.2 s", "as long"],
+    ["Tokens in", "0", "0", ""],
+    ["Tokens out", "166,667", "200,000", "20% more"],
+    ["From cache", "–", "–", ""],
+    ["Failed", "0 (0%)", "0 (0%)", "as much"],
+    ["In all"],
+    ["Cost", "$5.00", "$1.00", "80% less"],
+    ["Requests", "3", "1", "a third as many"],
+    ["Tokens in", "0", "0", ""],
+    ["Tokens out", "500,000", "200,000", "60% less"],
+    ["Certainty", "all counted", "all counted", ""],
   ]);
   const heads = await page.locator(".beside thead th").allTextContents();
-  assert.deepEqual(heads, ["claude-sonnet-5", "claude-haiku-4-5", "Difference"]);
+  assert.deepEqual(heads, ["claude-sonnet-5", "claude-haiku-4-5", "claude-haiku-4-5 has"]);
+  // Of four requests there is no verdict.
+  assert.equal(await page.locator(".verdict-of-two").count(), 0);
   // All figures are of the two.
   assert.equal(await page.locator(".glance, .period").count(), 0);
   assert.deepEqual(await page.locator(".legend li").allTextContents(), [
@@ -101,15 +114,70 @@ test("two models stand side by side; others are chosen, and the URL has them", {
   // Nothing is known of what one cost, so that there is no difference.
   assert.deepEqual(
     await page.$$eval(".beside tbody tr", (all) =>
-      all.slice(0, 2).map((row) => [...row.children].map((cell) => cell.textContent)),
+      all.map((row) => [...row.children].map((cell) => cell.textContent)).filter(([what]) => what === "Cost"),
     ),
     [
+      ["Cost", "$1.67", "unpriced", ""],
       ["Cost", "$5.00", "unpriced", ""],
-      ["Cost per request", "$1.67", "unpriced", ""],
     ],
   );
   assert.deepEqual(problems, []);
 });
+
+test(
+  "of two models a sentence says what a request costs and how soon it is answered, and bars are as long as the figures",
+  { skip },
+  async (t) => {
+    const now = aMinuteAgoToday();
+    const models = [
+      { model: "claude-sonnet-5", output: 2_000, ttft: 1_200 },
+      { model: "claude-haiku-4-5", output: 2_000, ttft: 600 },
+    ];
+    const daemon = await startWithRecords(
+      t,
+      models.flatMap(({ model, output, ttft }) =>
+        Array.from({ length: 20 }, (_, at) =>
+          usageRecord({
+            ts: new Date(now - at * 1_000).toISOString(),
+            model,
+            upstream: "default",
+            tokens: tokens({ output }),
+            stream: true,
+            ttft_ms: ttft,
+            duration_ms: 9_000,
+          }),
+        ),
+      ),
+    );
+    for (const width of [390, 1_440]) {
+      const { page, problems } = await openChromium(t, {
+        timezoneId: "UTC",
+        viewport: { width, height: 900 },
+      });
+      await page.goto(
+        `${daemon.url}/#/overview?since=30d&by=model&compare=two&one=claude-sonnet-5&other=claude-haiku-4-5`,
+      );
+      assert.equal(
+        await page.textContent(".verdict-of-two"),
+        "claude-haiku-4-5 costs half as much per request as claude-sonnet-5, and its first token takes half as long.",
+      );
+      const row = page.locator('.beside tbody tr:has(th:text-is("First token (median)"))');
+      const [long = 0, short = 0] = await row
+        .locator(".size")
+        .evaluateAll((bars) => bars.map((bar) => bar.getBoundingClientRect().width));
+      assert.ok(short > 0 && Math.abs(short / long - 0.5) < 0.1, `${short} of ${long} at ${width}`);
+      // The sentence and the figures come before the chart.
+      const tops = await page.$$eval(".verdict-of-two, .two .scroll, .two .chart", (all) =>
+        all.map((one) => one.getBoundingClientRect().top),
+      );
+      assert.deepEqual(
+        tops,
+        tops.toSorted((one, other) => one - other),
+      );
+      assert.deepEqual(problems, []);
+    }
+  },
+);
 
 test("bars of two models stand beside each other, and no choice is cut on a phone", { skip }, async (t) => {
   const daemon = await startWithRecords(t, records());

@@ -11,7 +11,7 @@ import { OTHERS_COLOUR } from "./series-colours.ts";
 
 const OTHERS = "others";
 /** Pixels. */
-const HEIGHT_OF_TWO = 350;
+const HEIGHT_OF_TWO = 515;
 
 /** What the chart of a span is made of. */
 interface Course {
