@@ -3,7 +3,7 @@ import type { Row, Status, Sums, UsageReport } from "./feed-types.ts";
 import { readFeed } from "./feeds.ts";
 import { nothingMatches, nothingYet } from "./frame/empty.ts";
 import { formatCount, formatDollars } from "./numbers.ts";
-import { besideBeforeTable, describeDifference } from "./overview/compare.ts";
+import { besideBeforeTable, findingOf } from "./overview/compare.ts";
 import { firstDayOf, forecastOf } from "./overview/forecast.ts";
 import { glance } from "./overview/glance.ts";
 import { groupNames, type GroupName } from "./overview/group-name.ts";
@@ -92,7 +92,15 @@ export async function renderOverview(
   );
   const comparison =
     state.compare === "before" && rows.length > 0
-      ? { by: state.by, rows, before: addGroups(past.rows, state.by), total, totalBefore: past.total, title }
+      ? {
+          by: state.by,
+          rows,
+          before: addGroups(past.rows, state.by),
+          total,
+          totalBefore: past.total,
+          title,
+          recordedSince: earlier.recordedSince,
+        }
       : null;
   const timedRows = isSandbox ? timed.sandbox.rows : timed.rows;
   const isSideBySide = two !== null;
@@ -109,7 +117,7 @@ export async function renderOverview(
           total,
           earlier,
           hasCards ? saidByCards(state, now) : NOTHING_SAID,
-          comparison !== null ? describeDifference(comparison) : hasNoneBefore ? "" : undefined,
+          comparison !== null ? findingOf(comparison) : hasNoneBefore ? "" : undefined,
           ...(isSandbox ? [`${NOTHING_SPENT} (sandbox)`] : []),
         )),
     // What the reader has asked for comes first.
@@ -143,10 +151,10 @@ function saidByCards({ since }: State, now: Date): typeof NOTHING_SAID {
 /** Says what the chart shows, also where the reader has not chosen it. */
 let unitChoice: HTMLSelectElement | null = null;
 
-/** Such as `two models`. */
+/** Such as `two models`. The sums of a period are compared with those before in any case. */
 function nameComparison(compare: State["compare"], by: State["by"]): string {
-  if (compare === "none") return "nothing";
-  return compare === "before" ? "the period before" : `two ${by}${by === "branch" ? "es" : "s"}`;
+  if (compare === "none") return "totals";
+  return compare === "before" ? `each ${by}` : `two ${by}${by === "branch" ? "es" : "s"}`;
 }
 
 /** Controls for the period, the grouping, what the chart shows, what is compared, and the filters. */

@@ -11,8 +11,8 @@ export interface TableColumn<Row> {
   text?(row: Row, decimals?: number): string;
   /** Whether values are dollars: the share of the dearest one lies behind each, where they are what was spent. */
   money?: "spent" | "other";
-  /** What else a cell consists of than text. */
-  contents?(row: Row): readonly (Node | string)[];
+  /** What else a cell consists of than its text. */
+  contents?(row: Row, text: string): readonly (Node | string)[];
   /** What the value counts, where a phone has no head to say it. */
   unit?(row: Row): string;
   /** True for words, which start at the same place; figures end there. */
@@ -38,7 +38,7 @@ export function mapColumn<Row, Inner>(
     ...(money !== undefined && { money }),
     value: (row) => value(innerOf(row)),
     ...(text !== undefined && { text: (row: Row, decimals?: number) => text(innerOf(row), decimals) }),
-    ...(contents !== undefined && { contents: (row: Row) => contents(innerOf(row)) }),
+    ...(contents !== undefined && { contents: (row: Row, shown: string) => contents(innerOf(row), shown) }),
     ...(unit !== undefined && { unit: (row: Row) => unit(innerOf(row)) }),
     ...(exact !== undefined && { exact: (row: Row) => exact(innerOf(row)) }),
   };
@@ -230,8 +230,8 @@ function toRow<Row>(
       const exact = column.exact?.(row);
       const title = exact === undefined ? {} : { title: exact };
       const { decimals, most = 0 } = scales.get(column) ?? {};
-      const text = () => [textOf(column, row, decimals)];
-      const contents = isTotal ? text() : (column.contents?.(row) ?? text());
+      const text = textOf(column, row, decimals);
+      const contents = isTotal ? [text] : (column.contents?.(row, text) ?? [text]);
       const unit = column.unit?.(row);
       const attributes = { [COLUMN]: column.head, ...(unit !== undefined && { [UNIT]: unit }) };
       if (at > 0) {

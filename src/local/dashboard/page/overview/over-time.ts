@@ -50,7 +50,7 @@ export function overTime(course: Course, state: State, change: Change): HTMLElem
     })),
     isSideBySide,
     // As high as the table beside it.
-    ...(isSideBySide && { height: HEIGHT_OF_TWO }),
+    ...(isSideBySide && matchMedia("(width >= 76rem)").matches && { height: HEIGHT_OF_TWO }),
     sumWords: wordsAt(rows, times, span, unit),
     unit,
     isUnfinished: span.isUntilNow,
