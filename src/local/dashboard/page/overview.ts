@@ -17,6 +17,7 @@ import { addGroups } from "./overview/groups.ts";
 import { chosenTwo, twoSideBySide } from "./overview/two.ts";
 import { whyAtLeast } from "./overview/why-at-least.ts";
 import { filterControls, periodControls } from "./period.ts";
+import { meetProjects, projectsIn } from "./project-names.ts";
 import { COMPARISONS, GROUPINGS, questionOf, type Change, type State } from "./state.ts";
 import { sumColumns } from "./sum-columns.ts";
 import { sortableTable, type TableColumn } from "./table.ts";
@@ -60,6 +61,8 @@ export async function renderOverview(
   if (signal.aborted) return;
   const isSandbox = grouped.rows.length === 0 && grouped.sandbox.rows.length > 0;
   const { rows, total } = isSandbox ? grouped.sandbox : grouped;
+  // Before any of them is named.
+  if (state.by === "project") meetProjects(projectsIn([...rows, ...before.rows]));
   // If nothing has a cost, the chart shows tokens.
   const shown = isSandbox ? ({ ...state, unit: "tokens" } as const) : state;
   if (unitChoice !== null) unitChoice.value = shown.unit;

@@ -1,5 +1,6 @@
 import type { Limits } from "../feed-types.ts";
 import { formatNear } from "../numbers.ts";
+import { nameGroup } from "../project-names.ts";
 
 type MovedBy = NonNullable<Limits["accounts"][number]["windows"][number]["moved_by"]>;
 
@@ -21,7 +22,10 @@ export function describeMovers(moved: MovedBy): string {
 function listNames(mover: string, movers: MovedBy["tool"]): string {
   const shown = movers
     .slice(0, MOST_NAMES)
-    .map(({ name, share_percent: share }) => `${name ?? `no ${mover}`} ${formatPercent(share)}`);
+    .map(
+      ({ name, share_percent: share }) =>
+        `${name === null ? `no ${mover}` : nameGroup(mover, name)} ${formatPercent(share)}`,
+    );
   const rest = movers.slice(MOST_NAMES);
   const others = rest.reduce((sum, { share_percent: share }) => sum + share, 0);
   return [...shown, ...(rest.length === 0 ? [] : [`${rest.length} more ${formatPercent(others)}`])].join(

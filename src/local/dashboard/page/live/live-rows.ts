@@ -7,7 +7,7 @@ import { toPrintable } from "../../../../core/text/printable.ts";
 import { costInList } from "../cost.ts";
 import { element } from "../elements.ts";
 import type { FeedEntry, Refusal } from "../feed-types.ts";
-import { lastPart } from "./last-part.ts";
+import { nameProject } from "../project-names.ts";
 import { wordsOf } from "../record/ending.ts";
 import { noteOf, noteParts } from "../record/note.ts";
 import { formatCount, formatDollars, formatSeconds, formatShare } from "../numbers.ts";
@@ -76,7 +76,7 @@ export function rewrite(row: HTMLElement, cells: Cells, tone: LiveTone): void {
 
 /** What is read of a cell; the whole is its title. */
 function textOf(cell: string, at: number): string {
-  return at === PROJECT_AT ? lastPart(cell) : cell;
+  return at === PROJECT_AT && cell !== "" ? nameProject(cell) : cell;
 }
 
 /** A table of rows; its head is shown where there are some. */

@@ -1,6 +1,7 @@
 import { element } from "../elements.ts";
 import type { Row, Sums } from "../feed-types.ts";
 import { formatChange, formatDay } from "../numbers.ts";
+import { nameGroup } from "../project-names.ts";
 import { sortableTable, type TableColumn } from "../table.ts";
 import { allOf, costOf, nameIn } from "../usage-sums.ts";
 import { describeDifferenceOf, differenceOf } from "./difference.ts";
@@ -152,7 +153,7 @@ function moversIn(comparison: Comparison): (Node | string)[] {
     .toSorted((one, other) => other.size - one.size)
     .slice(0, 2);
   return movers.flatMap(({ name, text }, at) => [
-    `${at === 0 ? ". Changed most: " : ", "}${name} `,
+    `${at === 0 ? ". Changed most: " : ", "}${nameGroup(comparison.by, name)} `,
     element("span", { class: "figure" }, text),
   ]);
 }

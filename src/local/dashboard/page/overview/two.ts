@@ -9,6 +9,7 @@ import {
   formatShare,
 } from "../numbers.ts";
 import { formatSpeed } from "../requests/speed.ts";
+import { nameGroup } from "../project-names.ts";
 import type { Change, State } from "../state.ts";
 import { allOf, coverageOf, failedOf, inputOf, nameIn, wordForCost } from "../usage-sums.ts";
 import { describePoints } from "./difference.ts";
@@ -54,7 +55,11 @@ export function twoSideBySide(
   change: Change,
 ): HTMLElement {
   const [first, second] = [nameIn(two[0], by), nameIn(two[1], by)];
-  const choices = dearestFirst(rows).map((row) => [nameIn(row, by), nameIn(row, by)] as const);
+  const choices = dearestFirst(rows).map((row) => {
+    const name = nameIn(row, by);
+    return [name, nameGroup(by, name)] as const;
+  });
+  const shown = [first, second].map((name) => nameGroup(by, name));
   const marks = [first, second].map((name) => `mark-${colours.get(name) ?? OTHERS_COLOUR}`);
   const verdict = verdictOf(...two, by);
   const group = (title: string, figures: readonly Figure[]) =>
@@ -86,7 +91,7 @@ export function twoSideBySide(
       element(
         "table",
         {},
-        element("caption", {}, `${first} and ${second}`),
+        element("caption", {}, shown.join(" and ")),
         element(
           "thead",
           {},
@@ -94,11 +99,11 @@ export function twoSideBySide(
             "tr",
             {},
             element("td"),
-            ...[first, second].map((name, at) => {
+            ...shown.map((name, at) => {
               const mark = element("span", { class: `mark ${marks[at] ?? ""}` });
               return element("th", { attributes: { scope: "col" } }, mark, name);
             }),
-            element("th", { attributes: { scope: "col" } }, `${second} has`),
+            element("th", { attributes: { scope: "col" } }, `${shown[1] ?? ""} has`),
           ),
         ),
         group("Per request", figuresOfEach(two)),

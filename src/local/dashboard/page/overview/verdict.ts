@@ -1,4 +1,5 @@
 import type { TimedRow } from "../feed-types.ts";
+import { nameGroup } from "../project-names.ts";
 import { allOf, nameIn, wordForCost } from "../usage-sums.ts";
 import { approximately, howMuch, LONG, MUCH, type HowMuch } from "./how-much.ts";
 
@@ -15,7 +16,7 @@ const MOST_UNCOUNTED = 0.1;
  */
 export function verdictOf(one: TimedRow, other: TimedRow, by: string): string {
   if ([one, other].some(({ requests }) => requests < FEWEST)) return "";
-  const [first, second] = [nameIn(one, by), nameIn(other, by)];
+  const [first = "", second = ""] = [one, other].map((row) => nameGroup(by, nameIn(row, by)));
   const cost = costBeside(one, other);
   const time = timeBeside(one, other);
   if (cost !== null) {

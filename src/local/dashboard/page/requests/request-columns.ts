@@ -3,8 +3,8 @@ import { tokensOfModel } from "../../../../core/usage/batch/model-tokens.ts";
 import { costInList } from "../cost.ts";
 import { element } from "../elements.ts";
 import type { PricedRecord } from "../feed-types.ts";
-import { lastPart } from "../live/last-part.ts";
 import { formatCount, momentParts, formatSeconds, formatShare } from "../numbers.ts";
+import { nameProject } from "../project-names.ts";
 import { describeEnd } from "../record/ending.ts";
 import { noteOf, noteParts } from "../record/note.ts";
 import { showRecord } from "../record-dialog.ts";
@@ -41,7 +41,7 @@ export function requestColumns({ filter }: State, change: Change): TableColumn<P
     COST,
     named("tool", ({ tool }) => tool),
     named("model", ({ model, model_requested: requested }) => model ?? requested),
-    named("project", ({ project }) => project, lastPart),
+    named("project", ({ project }) => project, nameProject),
     countColumn("tokens in", (record) => tokensOfModel(record)?.input_total),
     fromCacheColumn(tokensOfModel),
     countColumn("tokens out", (record) => tokensOfModel(record)?.output),
