@@ -56,6 +56,12 @@ export function describeUntil({ opens_at: opens }: Budget): string {
   return opens === null ? "" : ` until ${formatNear(opens)}`;
 }
 
+/** Says whom a spent budget refuses: `codex is refused until 6:00 PM`. */
+export function describeRefused(budget: Budget): string {
+  const { scope } = budget;
+  return `${nameScope(scope, lastPart)} ${scope.kind === "all" ? "are" : "is"} refused${describeUntil(budget)}`;
+}
+
 /** What lets requests go on; nothing if an administrator has locked all of these budgets. */
 export function liftCommand(spent: readonly Budget[]): string[] {
   const open = spent.filter(({ is_locked: isLocked }) => !isLocked);
