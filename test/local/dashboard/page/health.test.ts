@@ -84,7 +84,7 @@ test(
     await (await post(daemon, "/t/codex/v1/messages", { model: "m", max_tokens: 5, messages: [] })).text();
     const { page, problems } = await openChromium(t);
     await page.goto(`${daemon.url}/#/health`);
-    await page.waitForSelector(`${UPSTREAMS} li.good`, { timeout: 20_000 });
+    await page.waitForSelector(`${UPSTREAMS} li.good`);
     const colours = await page.$$eval(`${UPSTREAMS} li:has(strong)`, (all) =>
       all.map((item) => item.ownerDocument.defaultView?.getComputedStyle(item, "::before").backgroundColor),
     );
