@@ -59,9 +59,7 @@ test(
       "≥ means at least: not all prices are known of house-model.",
     );
     assert.match(page.url(), /compare=before/);
-    const chosen = await page.$eval('label:has-text("Compare") select', (list) =>
-      [...(list as HTMLSelectElement).options].map(({ text }) => text),
-    );
+    const chosen = await page.locator('label:has-text("Compare") option').allTextContents();
     assert.deepEqual(chosen, ["totals", "each model", "two models"]);
     // A name has its colour in the chart, and narrows the view.
     assert.equal(await page.locator(".beside tbody th .mark").count(), 3);
@@ -134,7 +132,7 @@ test(
       // The differences end at one line, that of the total, too.
       const ends = await page.$$eval('.beside :is(tbody .swing, tfoot [data-column="difference"])', (all) =>
         all.map((one) => {
-          const range = document.createRange();
+          const range = one.ownerDocument.createRange();
           range.selectNodeContents(one.lastChild ?? one);
           return Math.round(range.getBoundingClientRect().right);
         }),

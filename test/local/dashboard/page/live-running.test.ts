@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { describeRunning, type RunningRequest } from "../../../../src/core/ledger/running-request.ts";
 import type { UsageRecord } from "../../../../src/core/ledger/record.ts";
+import { withResolvers } from "../../../helpers/async/with-resolvers.ts";
 import { noBrowser } from "../../../helpers/client/browser.ts";
 import { openChromium } from "../../../helpers/client/chromium.ts";
 import { servePage } from "../../../helpers/client/served-page.ts";
@@ -153,3 +154,29 @@ test("a stream of which nothing comes says for how long, and the others stream o
   assert.deepEqual(states, ["waiting", "streaming", "waiting", "streaming"]);
   assert.deepEqual(problems, []);
 });
+
+test(
+  "the last requests have rows to come on a phone while they are read, and what they cost a minute then",
+  { skip },
+  async (t) => {
+    const { promise: read, resolve } = withResolvers<void>();
+    const { url } = await servePage(t, () => {
+      const ts = new Date(Date.now() - 150_000).toISOString();
+      return `${JSON.stringify({ ...pricedRecord(), id: "old", ts })}\n`;
+    });
+    const { page, problems } = await openChromium(t, { viewport: { width: 390, height: 844 } });
+    await page.route("**/_tollkeeper/v1/records*", async (route) => {
+      await read;
+      await route.continue();
+    });
+    await page.goto(`${url}/#/live`);
+    await page.waitForSelector('caption:text-is("Reading the last requests…")');
+    const bars = page.locator(".skeleton > div");
+    await bars.first().waitFor();
+    assert.equal(await bars.count(), 8);
+    resolve();
+    await page.waitForSelector('caption[data-pace^="$0.000"][data-pace$=" min"]');
+    assert.equal(await bars.first().isVisible(), false);
+    assert.deepEqual(problems, []);
+  },
+);

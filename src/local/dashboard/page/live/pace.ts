@@ -18,16 +18,18 @@ export function paceOf(
 ): string {
   const oldest = ended.at(-1);
   if (oldest === undefined) return "";
-  const minutes = Math.min(MOST_MINUTES, Math.floor((now - endOf(oldest)) / MINUTE_MS));
+  // As long as the records reach: the oldest is a part of it.
+  const since = Math.max(now - MOST_MINUTES * MINUTE_MS, endOf(oldest));
+  const minutes = (now - since) / MINUTE_MS;
   if (minutes < 1) return "";
-  const since = now - minutes * MINUTE_MS;
   const costs = ended.flatMap((entry) =>
     "outcome" in entry && endOf(entry) >= since && isMeant(entry) ? [entry.cost] : [],
   );
   const dollars = costs.reduce((sum, cost) => sum + Number(cost?.amount_usd ?? 0), 0);
   if (dollars === 0) return "";
   const isExact = costs.every((cost) => cost !== undefined && cost.is_complete && !cost.is_lower_bound);
-  const time = minutes === 1 ? "minute" : `${formatCount(minutes)} min`;
+  const whole = Math.round(minutes);
+  const time = whole === 1 ? "minute" : `${formatCount(whole)} min`;
   return `${isExact ? "" : "≥"}${formatDollars(dollars / minutes)} a minute in the last ${time}`;
 }
 

@@ -59,7 +59,7 @@ export function describeUntil({ opens_at: opens }: Budget): string {
 /** Says whom a spent budget refuses: `codex is refused until 6:00 PM`. */
 export function describeRefused(budget: Budget): string {
   const { scope } = budget;
-  return `${nameScope(scope, lastPart)} ${scope.kind === "all" ? "are" : "is"} refused${describeUntil(budget)}`;
+  return `${nameScope(scope, nameProject)} ${scope.kind === "all" ? "are" : "is"} refused${describeUntil(budget)}`;
 }
 
 /** What lets requests go on; nothing if an administrator has locked all of these budgets. */
