@@ -1,7 +1,7 @@
 import { followDaemon } from "../../../adapters/control-socket.ts";
 import { ledgerDirectory } from "../../../adapters/paths.ts";
 import { findControlPath } from "../../../daemon/control/find-path.ts";
-import { isSought, SOUGHT, type Sought } from "../../../core/ledger/spend.ts";
+import { howNotCompleted, NOT_COMPLETED, type NotCompleted } from "../../../core/ledger/spend.ts";
 import type { Period } from "../../../core/ledger/period.ts";
 import { isAdmitted, isWanted, type RecordFilter } from "../../../core/ledger/record-filter.ts";
 import type { UsageRecord } from "../../../core/ledger/record.ts";
@@ -59,7 +59,7 @@ interface TailArguments extends RecordFilter, ZoneArguments {
   lines?: number | undefined;
   since?: string | undefined;
   until?: string | undefined;
-  outcome?: Sought | undefined;
+  outcome?: NotCompleted | undefined;
   dearest: boolean;
   follow: boolean;
   json: boolean;
@@ -71,8 +71,6 @@ const USUAL_LINES = 10;
 const USUAL_PERIOD = "7d";
 /** Columns are fitted to so many rows at most. */
 const MOST_FITTED = 200;
-/** Who looks for these wants to know why. */
-const WITH_REASONS: ReadonlySet<Sought> = new Set(["failed", "refused", "problem"]);
 /** How often the running requests on the screen are renewed. */
 const RENEW_MS = 1_000;
 /** How many of them are shown at most. */
@@ -101,10 +99,9 @@ export const command: Command<TailArguments> = {
         describe: "Print the requests of the past up to then; needs --since and --no-follow",
       })
       .option("outcome", {
-        choices: SOUGHT,
+        choices: NOT_COMPLETED,
         requiresArg: true,
-        describe:
-          "Only requests that failed, were cut short, or were refused by tollkeeper; problem: any of these; missed: the cache",
+        describe: "Only requests that failed, were cut short, or were refused by tollkeeper",
       })
       .option("dearest", {
         type: "boolean",
@@ -226,11 +223,11 @@ async function dearestOf(
 }
 
 /** A refusal without a record has only a tool; a notice is about all. */
-function isShown(entry: FeedEntry, filter: RecordFilter, outcome: Sought | undefined): boolean {
+function isShown(entry: FeedEntry, filter: RecordFilter, outcome: NotCompleted | undefined): boolean {
   if (isRecord(entry))
-    return (outcome === undefined || isSought(entry, outcome)) && isWanted(filter, entry, entry);
+    return (outcome === undefined || howNotCompleted(entry) === outcome) && isWanted(filter, entry, entry);
   if ("notice" in entry) return true;
-  if (outcome !== undefined && outcome !== "refused" && outcome !== "problem") return false;
+  if (outcome !== undefined && outcome !== "refused") return false;
   return isAdmitted(filter, (field) => (field === "tool" ? entry.tool : null));
 }
 
@@ -272,7 +269,7 @@ function priceFields(record: UsageRecord, prices: PriceBook): object {
 /** What is printed, and in which order. */
 interface Printed {
   filter: RecordFilter;
-  outcome: Sought | undefined;
+  outcome: NotCompleted | undefined;
   follows: boolean;
   hasDays: boolean;
 }
@@ -284,7 +281,7 @@ class LinePrinter {
   readonly #isTerminal = process.stdout.isTTY;
   readonly #isColoured = hasColours();
   readonly #footer = new Footer(process.stdout);
-  readonly #outcome: Sought | undefined;
+  readonly #outcome: NotCompleted | undefined;
   #hasDays: boolean;
   /** As the columns are wide. */
   #past: readonly RequestRow[] = [];
@@ -360,8 +357,7 @@ class LinePrinter {
 
   /** As wide as the terminal is now. */
   get #columns(): FixedColumn<RequestRow>[] {
-    const areReasonsAsked =
-      this.#isTerminal && this.#outcome !== undefined && WITH_REASONS.has(this.#outcome);
+    const areReasonsAsked = this.#isTerminal && (this.#outcome === "failed" || this.#outcome === "refused");
     const listed = { hasDays: this.#hasDays, areReasonsAsked };
     return fillColumns(fitToRows(columnsOf(listed, this.#width), this.#past), this.#width);
   }

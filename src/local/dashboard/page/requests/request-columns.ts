@@ -3,19 +3,15 @@ import { tokensOfModel } from "../../../../core/usage/batch/model-tokens.ts";
 import { costInList } from "../cost.ts";
 import { element } from "../elements.ts";
 import type { PricedRecord } from "../feed-types.ts";
+import { lastPart } from "../live/last-part.ts";
 import { formatCount, momentParts, formatSeconds, formatShare } from "../numbers.ts";
-import { nameProject } from "../project-names.ts";
 import { describeEnd } from "../record/ending.ts";
 import { noteOf, noteParts } from "../record/note.ts";
 import { showRecord } from "../record-dialog.ts";
 import type { Change, State } from "../state.ts";
 import type { TableColumn } from "../table.ts";
 import { tokensPerSecond } from "../../../../core/ledger/times/tokens-per-second.ts";
-import { signOf } from "./sign.ts";
 import { formatSpeed } from "./speed.ts";
-
-/** How a list is sorted where the most expensive requests come first. */
-export const DEAREST = "cost";
 
 /** Columns of the view of requests. A name that is clicked narrows the view to itself. */
 export function requestColumns({ filter }: State, change: Change): TableColumn<PricedRecord>[] {
@@ -37,11 +33,11 @@ export function requestColumns({ filter }: State, change: Change): TableColumn<P
     },
   });
   return [
-    { ...TIME, contents: (record) => [...signOf(record), ...timeContents(record)] },
+    TIME,
     COST,
     named("tool", ({ tool }) => tool),
     named("model", ({ model, model_requested: requested }) => model ?? requested),
-    named("project", ({ project }) => project, nameProject),
+    named("project", ({ project }) => project, lastPart),
     countColumn("tokens in", (record) => tokensOfModel(record)?.input_total),
     fromCacheColumn(tokensOfModel),
     countColumn("tokens out", (record) => tokensOfModel(record)?.output),
@@ -90,17 +86,15 @@ export function fromCacheColumn(
 export const TIME: TableColumn<PricedRecord> = {
   head: "time",
   value: ({ ts }) => ts,
-  contents: timeContents,
+  contents(record) {
+    const [day, time] = momentParts(record.ts);
+    const date = element("span", { class: "date" }, day);
+    return [element("button", { class: "link", onclick: () => showRecord(record) }, date, time)];
+  },
 };
 
-function timeContents(record: PricedRecord): HTMLElement[] {
-  const [day, time] = momentParts(record.ts);
-  const date = element("span", { class: "date" }, day);
-  return [element("button", { class: "link", onclick: () => showRecord(record) }, date, time)];
-}
-
 export const COST: TableColumn<PricedRecord> = {
-  head: DEAREST,
+  head: "cost",
   money: "spent",
   value: ({ cost }) => Number(cost.amount_usd),
   text: (record, decimals) => costInList(record.cost, record, decimals),
