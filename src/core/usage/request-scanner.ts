@@ -82,8 +82,8 @@ class JsonRequestScanner implements RequestScanner {
 
   #hashPrompt(hashing: Hashing): Prompt {
     const { json, hasher } = this.#passing ?? startHashing(hashing);
+    // It stays: a space may still follow.
     if (this.#unhashed !== null) json.feed(this.#unhashed);
-    this.#unhashed = null;
     return hasher.finish(json.fields["cache_control"]);
   }
 

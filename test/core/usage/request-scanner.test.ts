@@ -48,3 +48,11 @@ test("returns null for a body that is not JSON, even when it began like JSON", (
 test("knows the model before the rest of a long request has arrived", () => {
   assert.equal(scanText('{"model":"a","messages":[{"content":"and so on').model, "a");
 });
+
+test("a small body keeps its model if a space follows after its prompt was read", () => {
+  const request = createRequestScanner({ key: 1, checksum: (bytes, start) => bytes.length + start });
+  request.feed(Buffer.from('{"model":"m","messages":[]}'));
+  assert.ok(request.readPrompt?.() !== undefined);
+  request.feed(Buffer.from("\n"));
+  assert.equal(request.model, "m");
+});
