@@ -65,9 +65,24 @@ export function isRefused({
 }
 
 /** Ways in which a request did not complete: it failed, its response was cut short, or tollkeeper refused it. */
-export const NOT_COMPLETED = ["failed", "cut", "refused"] as const;
+const NOT_COMPLETED = ["failed", "cut", "refused"] as const;
 
-export type NotCompleted = (typeof NOT_COMPLETED)[number];
+type NotCompleted = (typeof NOT_COMPLETED)[number];
+
+/** What people look for in lists of requests: those that did not complete in one way, in any way (`problem`), or that missed the cache. */
+export const SOUGHT = [...NOT_COMPLETED, "problem", "missed"] as const;
+
+export type Sought = (typeof SOUGHT)[number];
+
+/** True for a request that is one of those. */
+export function isSought(
+  record: Pick<SummableRecord, "outcome" | "error_type" | "miss">,
+  sought: Sought,
+): boolean {
+  if (sought === "missed") return record.miss !== null;
+  const how = howNotCompleted(record);
+  return sought === "problem" ? how !== null : how === sought;
+}
 
 /** Returns how a request did not complete; null for one that did, and for one of which that is not known. */
 export function howNotCompleted(record: Pick<SummableRecord, "outcome" | "error_type">): NotCompleted | null {

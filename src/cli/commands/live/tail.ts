@@ -1,7 +1,7 @@
 import { followDaemon } from "../../../adapters/control-socket.ts";
 import { ledgerDirectory } from "../../../adapters/paths.ts";
 import { findControlPath } from "../../../daemon/control/find-path.ts";
-import { howNotCompleted, NOT_COMPLETED, type NotCompleted } from "../../../core/ledger/spend.ts";
+import { isSought, SOUGHT, type Sought } from "../../../core/ledger/spend.ts";
 import type { Period } from "../../../core/ledger/period.ts";
 import { isAdmitted, isWanted, type RecordFilter } from "../../../core/ledger/record-filter.ts";
 import type { UsageRecord } from "../../../core/ledger/record.ts";
@@ -59,7 +59,7 @@ interface TailArguments extends RecordFilter, ZoneArguments {
   lines?: number | undefined;
   since?: string | undefined;
   until?: string | undefined;
-  outcome?: NotCompleted | undefined;
+  outcome?: Sought | undefined;
   dearest: boolean;
   follow: boolean;
   json: boolean;
@@ -71,6 +71,8 @@ const USUAL_LINES = 10;
 const USUAL_PERIOD = "7d";
 /** Columns are fitted to so many rows at most. */
 const MOST_FITTED = 200;
+/** Who looks for these wants to know why. */
+const WITH_REASONS: ReadonlySet<Sought> = new Set(["failed", "refused", "problem"]);
 /** How often the running requests on the screen are renewed. */
 const RENEW_MS = 1_000;
 /** How many of them are shown at most. */
@@ -99,9 +101,10 @@ export const command: Command<TailArguments> = {
         describe: "Print the requests of the past up to then; needs --since and --no-follow",
       })
       .option("outcome", {
-        choices: NOT_COMPLETED,
+        choices: SOUGHT,
         requiresArg: true,
-        describe: "Only requests that failed, were cut short, or were refused by tollkeeper",
+        describe:
+          "Only requests that failed, were cut short, or were refused by tollkeeper; problem: any of these; missed: the cache",
       })
       .option("dearest", {
         type: "boolean",
@@ -223,11 +226,11 @@ async function dearestOf(
 }
 
 /** A refusal without a record has only a tool; a notice is about all. */
-function isShown(entry: FeedEntry, filter: RecordFilter, outcome: NotCompleted | undefined): boolean {
+function isShown(entry: FeedEntry, filter: RecordFilter, outcome: Sought | undefined): boolean {
   if (isRecord(entry))
-    return (outcome === undefined || howNotCompleted(entry) === outcome) && isWanted(filter, entry, entry);
+    return (outcome === undefined || isSought(entry, outcome)) && isWanted(filter, entry, entry);
   if ("notice" in entry) return true;
-  if (outcome !== undefined && outcome !== "refused") return false;
+  if (outcome !== undefined && outcome !== "refused" && outcome !== "problem") return false;
   return isAdmitted(filter, (field) => (field === "tool" ? entry.tool : null));
 }
 
@@ -269,7 +272,7 @@ function priceFields(record: UsageRecord, prices: PriceBook): object {
 /** What is printed, and in which order. */
 interface Printed {
   filter: RecordFilter;
-  outcome: NotCompleted | undefined;
+  outcome: Sought | undefined;
   follows: boolean;
   hasDays: boolean;
 }
@@ -281,7 +284,7 @@ class LinePrinter {
   readonly #isTerminal = process.stdout.isTTY;
   readonly #isColoured = hasColours();
   readonly #footer = new Footer(process.stdout);
-  readonly #outcome: NotCompleted | undefined;
+  readonly #outcome: Sought | undefined;
   #hasDays: boolean;
   /** As the columns are wide. */
   #past: readonly RequestRow[] = [];
@@ -357,7 +360,8 @@ class LinePrinter {
 
   /** As wide as the terminal is now. */
   get #columns(): FixedColumn<RequestRow>[] {
-    const areReasonsAsked = this.#isTerminal && (this.#outcome === "failed" || this.#outcome === "refused");
+    const areReasonsAsked =
+      this.#isTerminal && this.#outcome !== undefined && WITH_REASONS.has(this.#outcome);
     const listed = { hasDays: this.#hasDays, areReasonsAsked };
     return fillColumns(fitToRows(columnsOf(listed, this.#width), this.#past), this.#width);
   }

@@ -55,11 +55,11 @@ export function replaceContents(parent: HTMLElement, ...contents: readonly HTMLE
   const focused = parent.contains(document.activeElement) ? document.activeElement : null;
   parent.replaceChildren(...contents);
   if (focused === null) return;
-  const controls = [...parent.querySelectorAll<HTMLElement>("button, select, input, [tabindex]")];
+  const controls = [...parent.querySelectorAll<HTMLElement>("a[href], button, select, input, [tabindex]")];
   const next = controls.find(
     (control) => control.tagName === focused.tagName && nameOf(control) === nameOf(focused),
   );
-  (next ?? controls[0])?.focus();
+  (next ?? controls.find(({ tagName }) => tagName !== "A"))?.focus();
 }
 
 /** What a control is called in the page; a chart is called by its role, as it has another title in another period. */

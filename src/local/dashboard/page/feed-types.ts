@@ -45,15 +45,28 @@ export type NamedRow = Readonly<Record<string, unknown>>;
 
 export type Row = Sums & NamedRow;
 
+/** Of the streams of a row; null where there is none. */
+interface Quantiles {
+  median: number;
+  p95: number;
+}
+
+/** A row as it was read. Rows that are added up have no times. */
+export type TimedRow = Row & {
+  /** Milliseconds to the first token. */
+  ttft_ms: Quantiles | null;
+  tokens_per_second: Quantiles | null;
+};
+
 export interface UsageReport {
   by: readonly string[];
   since: string;
   until: string | null;
   time_zone: string;
   prices: { as_of: string };
-  rows: readonly Row[];
+  rows: readonly TimedRow[];
   total: Sums;
-  sandbox: { rows: readonly Row[]; total: Sums };
+  sandbox: { rows: readonly TimedRow[]; total: Sums };
   unreadable_lines: number;
 }
 

@@ -1,14 +1,15 @@
 import { element, replaceContents, withCopiedCommand } from "./elements.ts";
-import type { Limits, Status } from "./feed-types.ts";
+import type { Limits, Status, UsageReport } from "./feed-types.ts";
 import { FeedError, readFeed } from "./feeds.ts";
-import { isUnused, verdictOf } from "./health/verdict.ts";
-import { budgetMeters } from "./meters/budget-meters.ts";
+import { isUnused, verdictOf, type Finding } from "./health/verdict.ts";
+import { budgetMeters, unpricedHints } from "./meters/budget-meters.ts";
 import { limitMeters } from "./meters/limit-meters.ts";
 import { meterItem } from "./meters/meter-item.ts";
 import type { Meter } from "./meters/meter.ts";
 import { formatBytes, formatCount, formatNear } from "./numbers.ts";
 import { wordsOf } from "./record/ending.ts";
 import type { RowTone } from "./table.ts";
+import { TIME_ZONE } from "./times.ts";
 
 /** A sentence, and whether something is wrong. */
 interface Line {
@@ -16,45 +17,72 @@ interface Line {
   name?: string;
   text: string;
   tone?: RowTone;
+  /** What is wrong, in few words, for the headline; without it, another line says it. */
+  finding?: string;
+  /** What to do about it, with its command at the end. */
+  remedy?: string;
+  /** Whether what it names is known to work. */
+  mark?: "good" | "idle";
   /** True for a path, of which the end says most. */
   isPath?: boolean;
 }
+
+/** What takes a moment to read: who used the windows, and how many lines of the ledger cannot be read. */
+interface Slow {
+  moved: Limits | null;
+  unreadable: number;
+}
+
+/** As it was read last, so that it does not come and go while the view is renewed. */
+let slow: Slow = { moved: null, unreadable: 0 };
+/** The days whose lines are looked at. The command looks at all. */
+const LOOKED_AT = "30d";
 
 /** Says in words whether everything that a request needs is there. Never shows a key. */
 export async function renderHealth(parent: HTMLElement, signal: AbortSignal): Promise<void> {
   const status = await readFeed<Status>("status", {}, signal);
   if (signal.aborted) return;
-  showHealth(parent, status, null);
-  if (status.limits.length === 0) return;
-  // Who used the windows is in the ledger, which takes a moment to read.
-  const moved = await readFeed<Limits>("limits", {}, signal).catch(withoutAnswer);
-  if (!signal.aborted && moved !== null) showHealth(parent, status, moved);
+  showHealth(parent, status);
+  const question = { by: "tool", since: LOOKED_AT, timezone: TIME_ZONE };
+  const [moved, usage] = await Promise.all([
+    status.limits.length === 0 ? null : readFeed<Limits>("limits", {}, signal).catch(withoutAnswer),
+    readFeed<UsageReport>("usage", question, signal).catch(withoutAnswer),
+  ]);
+  if (signal.aborted) return;
+  const known = { moved, unreadable: usage?.unreadable_lines ?? slow.unreadable };
+  if (JSON.stringify(known) === JSON.stringify(slow)) return;
+  slow = known;
+  showHealth(parent, status);
 }
 
-/** The windows are known without it. */
+/** The rest is known without it. */
 function withoutAnswer(error: unknown): null {
   if (error instanceof FeedError) return null;
   throw error;
 }
 
-function showHealth(parent: HTMLElement, status: Status, moved: Limits | null): void {
+function showHealth(parent: HTMLElement, status: Status): void {
   const parts = [
     ...budgets(status),
-    ...metersPart("Limits of the services", limitMeters(status, moved)),
+    ...metersPart("Limits of the services", limitMeters(status, slow.moved)),
     upstreamsPart(status.upstreams),
     ...(status.keys.length === 0 ? [] : [part("Keys", status.keys.flatMap(keyLines))]),
     ...(status.budgets.length === 0 ? [noBudget()] : []),
     part("Daemon", daemonLines(status)),
     part("Configuration", configLines(status.config)),
-    part("Ledger and disk", ledgerLines(status.ledger)),
+    part("Ledger and disk", ledgerLines(status.ledger, slow.unreadable)),
     refusedPart(status.refused.codes),
   ];
   // What is wrong comes first; the order stays otherwise.
   const sorted = parts.toSorted((one, other) => TONES.indexOf(one.tone) - TONES.indexOf(other.tone));
   const columns = element("div", { class: "parts" }, element("div"), element("div"));
-  const tones = parts.flatMap((one) => one.tones);
-  const verdict = verdictOf(tones, status.upstreams);
-  replaceContents(parent, element("p", { class: "verdict-line" }, verdict), columns);
+  const verdict = verdictOf(
+    sorted.flatMap((one) => one.findings),
+    status.upstreams,
+  );
+  const unknown = status.upstreams.every(isUnused) ? "idle" : "good";
+  const worst = worstOf(parts.map(({ tone }) => tone)) || unknown;
+  replaceContents(parent, element("p", { class: `verdict-line of-${worst}` }, verdict), columns);
   for (const one of sorted) shortest([...columns.children]).append(section(one));
 }
 
@@ -68,7 +96,7 @@ function shortest(columns: readonly Element[]): Element {
 function noBudget(): Part {
   const hint = "None is set. To set one, type: tollkeeper budget set --all --usd 20 --per day";
   const contents = element("div", {}, ...withCopiedCommand(hint));
-  return { title: "Budgets", contents, tone: "", tones: [], isIdle: true };
+  return { title: "Budgets", contents, tone: "", findings: [], isIdle: true };
 }
 
 /** The worst first. */
@@ -79,8 +107,10 @@ interface Part {
   title: string;
   contents: HTMLElement;
   tone: RowTone;
-  /** Of each thing that it says. */
-  tones: readonly RowTone[];
+  /** What is wrong, for the headline. */
+  findings: readonly Finding[];
+  /** What stands beside its title; usual: whether all is well. */
+  said?: string;
   /** Whether there is nothing to judge. */
   isIdle: boolean;
 }
@@ -90,16 +120,22 @@ function worstOf(tones: readonly RowTone[]): RowTone {
 }
 
 function part(title: string, lines: readonly Line[], isIdle = false): Part {
-  const items = lines.map(({ name, text, isPath = false, tone = "" }) =>
+  const items = lines.map(({ name, text, isPath = false, tone = "", mark = "", remedy = "" }) =>
     element(
       "li",
-      { class: isPath ? "path" : tone, ...(isPath && { title: text }) },
+      { class: isPath ? "path" : `${tone} ${mark}`.trim(), ...(isPath && { title: text }) },
       name === undefined ? null : element("strong", {}, name),
       isPath ? element("bdi", {}, text) : text,
+      ...withCopiedCommand(remedy),
     ),
   );
-  const tones = lines.map(({ tone = "" }) => tone);
-  return { title, contents: element("ul", {}, ...items), tone: worstOf(tones), tones, isIdle };
+  const findings = lines.flatMap(({ tone = "", finding = "" }) => findingsOf(tone, finding));
+  const worst = worstOf(lines.map(({ tone = "" }) => tone));
+  return { title, contents: element("ul", {}, ...items), tone: worst, findings, isIdle };
+}
+
+function findingsOf(tone: RowTone, text: string): Finding[] {
+  return tone === "" || text === "" ? [] : [{ tone, text }];
 }
 
 /** A phone has room for what is not well, and for the names of the others. */
@@ -107,9 +143,10 @@ const PHONE = matchMedia("(width < 32rem)");
 /** The parts that a person has opened; they stay open while the view is renewed. */
 const opened = new Set<string>();
 
-function section({ title, contents, tone, isIdle }: Part): HTMLElement {
+function section({ title, contents, tone, isIdle, said }: Part): HTMLElement {
   const state = tone || (isIdle ? "idle" : "good");
-  const heading = element("h2", {}, title);
+  const isSaid = state === "good" && said !== undefined;
+  const heading = element("h2", isSaid ? { attributes: { "data-said": said } } : {}, title);
   const isFolded = state === "good" && PHONE.matches;
   return element(
     "section",
@@ -143,7 +180,7 @@ function daemonLines({
   return [
     {
       text: `tollkeeper ${version} is ${state}, since ${formatNear(start)}`,
-      ...(state !== "serving" && { tone: "failure" }),
+      ...(state !== "serving" && { tone: "failure", finding: `tollkeeper is ${state}` }),
     },
     { text: `Listens on ${listening.join(" and ")}` },
     {
@@ -155,6 +192,7 @@ function daemonLines({
           {
             text: `Last warning or error: ${last.message} (${formatNear(last.at)})`,
             tone: "warning",
+            finding: `the daemon warned at ${formatNear(last.at)}`,
           } as const,
         ]),
   ];
@@ -165,7 +203,12 @@ function upstreamsPart(upstreams: Status["upstreams"]): Part {
   const areUnused = upstreams.every(isUnused);
   const areMany = areUnused && upstreams.length > 1;
   const lines = upstreams.flatMap((upstream) => upstreamLines(upstream).slice(0, areMany ? 1 : undefined));
-  const all = part("Upstreams", lines, areUnused);
+  const used = upstreams.filter((upstream) => !isUnused(upstream)).length;
+  const said =
+    used === upstreams.length
+      ? {}
+      : { said: `${formatCount(used)} of ${formatCount(upstreams.length)} used` };
+  const all = { ...part("Upstreams", lines, areUnused), ...said };
   if (!areMany) return all;
   const count = element("span", {}, `${formatCount(upstreams.length)} upstreams, none asked yet`);
   return { ...all, contents: folded("upstreams", count, all.contents) };
@@ -174,15 +217,29 @@ function upstreamsPart(upstreams: Status["upstreams"]): Part {
 function upstreamLines(upstream: Status["upstreams"][number]): Line[] {
   const { name, base_url: url, is_sandbox: isSandbox, last_exchange: last, last_failure: failure } = upstream;
   const { worked_at: worked, cooldown_ms: cooldown, failing } = upstream;
+  const known = worked === null ? { mark: "idle" as const } : { mark: "good" as const };
+  const isWell = failing === null && cooldown === null;
   return [
     isSandbox
-      ? { name, text: "Built-in sandbox: responses are made up", tone: "warning" }
-      : { name, text: url },
+      ? {
+          name,
+          text: "Built-in sandbox: responses are made up",
+          tone: "warning",
+          finding: "the sandbox makes up responses",
+        }
+      : { name, text: url, ...(isWell && known) },
     { text: describeWorked(worked, last !== null) },
-    ...(failure === null ? [] : [failureLine(failing, failure)]),
+    ...(failure === null ? [] : [failureLine(name, failing, failure)]),
     ...(cooldown === null
       ? []
-      : [{ text: "Skipped after repeated failures: requests go to its fallback", tone: "warning" } as const]),
+      : [
+          {
+            text: "Skipped after repeated failures: requests go to its fallback",
+            tone: "warning",
+            // Where it fails, that is said already.
+            ...(failing === null && { finding: `upstream ${name} is skipped` }),
+          } as const,
+        ]),
   ];
 }
 
@@ -192,11 +249,16 @@ function describeWorked(worked: string | null, hasRequests: boolean): string {
 }
 
 function failureLine(
+  name: string,
   failing: Status["upstreams"][number]["failing"],
   { at, reason }: { at: string; reason: string },
 ): Line {
   if (failing === null) return { text: `Last failure: ${reason} (${formatNear(at)})` };
-  return { text: `Fails: ${failing.summary} (${formatNear(at)})`, tone: "failure" };
+  return {
+    text: `Fails: ${failing.summary} (${formatNear(at)})`,
+    tone: "failure",
+    finding: `upstream ${name} fails`,
+  };
 }
 
 function budgets(status: Status): Part[] {
@@ -204,14 +266,17 @@ function budgets(status: Status): Part[] {
     element("li", { class: "warning" }, `Lifted for ${tool ?? "all tools"} until ${formatNear(until)}`),
   );
   const meters = budgetMeters(status).toSorted((one, other) => other.percent - one.percent);
-  return metersPart("Budgets", meters, lifted);
+  const unpriced = unpricedHints(status.budgets).map((hint) =>
+    element("li", { class: "hint" }, ...withCopiedCommand(hint)),
+  );
+  return metersPart("Budgets", meters, [...lifted, ...unpriced]);
 }
 
 function metersPart(title: string, meters: readonly Meter[], others: readonly HTMLElement[] = []): Part[] {
   if (meters.length + others.length === 0) return [];
   const contents = element("ul", {}, ...meters.map(meterWithMovers), ...others);
-  const tones = meters.map(({ tone }) => tone);
-  return [{ title, contents, tone: worstOf(tones), tones, isIdle: false }];
+  const findings = meters.flatMap(({ tone, finding }) => findingsOf(tone, finding));
+  return [{ title, contents, tone: worstOf(meters.map(({ tone }) => tone)), findings, isIdle: false }];
 }
 
 function meterWithMovers(meter: Meter): HTMLElement {
@@ -235,7 +300,12 @@ function keyLines({
   return [
     problem === null
       ? { name: whose, text: found }
-      : { name: whose, text: `${found}: ${problem}`, tone: "failure" },
+      : {
+          name: whose,
+          text: `${found}: ${problem}`,
+          tone: "failure",
+          finding: `the key of ${whose} ${state === "present" ? "has a problem" : `is ${found}`}`,
+        },
     { text: source, isPath: true },
     ...(end === null ? [] : [{ text: describeEnd(name, end) }]),
     ...(failed === null
@@ -244,6 +314,7 @@ function keyLines({
           {
             text: `${name} could not be refreshed: ${failed.problem} (${formatNear(failed.at)})`,
             tone: "warning",
+            finding: `${name} could not be refreshed`,
           } as const,
         ]),
   ];
@@ -259,13 +330,18 @@ function configLines({ path, loaded_at: loaded, problems, overruled }: Status["c
     { text: path, isPath: true },
     { text: `In force since ${formatNear(loaded)}` },
     ...problems.map(
-      ({ path: where, message }) => ({ text: `Not accepted: ${where} ${message}`, tone: "failure" }) as const,
+      ({ path: where, message }) =>
+        ({
+          text: `Not accepted: ${where} ${message}`,
+          tone: "failure",
+          finding: "the configuration is not accepted",
+        }) as const,
     ),
     ...overruled.map(({ path: where, message }) => ({ text: `${where} ${message}` })),
   ];
 }
 
-function ledgerLines(ledger: Status["ledger"]): Line[] {
+function ledgerLines(ledger: Status["ledger"], unreadable: number): Line[] {
   const { directory, written, waiting, lost, last_error: error, free_bytes: free } = ledger;
   return [
     { text: directory, isPath: true },
@@ -277,9 +353,22 @@ function ledgerLines(ledger: Status["ledger"]): Line[] {
           {
             text: `${formatCount(waiting)} records wait, ${formatCount(lost)} are lost: ${error ?? "unknown"}`,
             tone: "failure",
+            finding: "records cannot be written",
           } as const,
         ]),
+    ...(unreadable === 0
+      ? []
+      : [unreadableLine(`${formatCount(unreadable)} ${unreadable === 1 ? "line" : "lines"}`)]),
   ];
+}
+
+function unreadableLine(lines: string): Line {
+  return {
+    text: `${lines} of the last 30 days cannot be read and count nowhere. `,
+    tone: "warning",
+    finding: `${lines} of the ledger cannot be read`,
+    remedy: "To see why, type: tollkeeper ledger verify",
+  };
 }
 
 function refusedPart(codes: Readonly<Record<string, number>>): Part {

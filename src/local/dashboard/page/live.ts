@@ -16,7 +16,10 @@ import {
   toneOfEnded,
   toneOfRunning,
   type Cells,
+  type Found,
 } from "./live/live-rows.ts";
+import { paceOf } from "./live/pace.ts";
+import { Progress } from "./live/progress.ts";
 import { RunningCosts } from "./live/running-costs.ts";
 import { formatCount, formatDollars } from "./numbers.ts";
 import { showRecord } from "./record-dialog.ts";
@@ -26,6 +29,7 @@ import { costOf } from "./usage-sums.ts";
 
 /** How many that ended before the page was opened are shown. */
 const LAST_RECORDS = 20;
+const SKELETON_ROWS = 8;
 /** How many requests that have ended are kept. */
 const MOST_ENDED = 200;
 /** "Pause" would be what refuses requests. */
@@ -56,6 +60,13 @@ export class LiveView {
   readonly #endedRowOf = new WeakMap<FeedEntry, HTMLElement>();
   readonly #costs = new LiveCosts((entry) => this.#redrawEnded(entry));
   readonly #runningCosts = new RunningCosts();
+  readonly #progress = new Progress();
+  /** Rows to come, so that nothing jumps once the last requests are read. */
+  readonly #skeleton = element(
+    "div",
+    { class: "skeleton", attributes: { "aria-hidden": "true" } },
+    ...Array.from({ length: SKELETON_ROWS }, () => element("div")),
+  );
   readonly #count = element("span", { attributes: { role: "status" } });
   readonly #holdButton = element("button", { onclick: () => this.#toggleHold() }, HOLD);
   /** What there is to do with requests: to filter them, and to have them stay. */
@@ -102,8 +113,10 @@ export class LiveView {
     const isShown = !this.#isHeld && this.#element.isConnected;
     if (event === "running") {
       this.#running = data as Running;
+      this.#progress.look(this.#running.requests, Date.now());
       if (!isShown) return;
       this.#drawRunning();
+      this.#sayPace();
       // As this comes each second, no timer is needed.
       if (document.hidden) return;
       void this.#costs.read(this.#ended);
@@ -134,6 +147,7 @@ export class LiveView {
         tableOf(this.#runningCaption, RUNNING_HEADS, this.#runningBody, "two-lines running"),
       ),
       tableOf(this.#endedCaption, ENDED_HEADS, this.#endedBody, "two-lines"),
+      this.#skeleton,
     );
     return element(
       "section",
@@ -175,7 +189,7 @@ export class LiveView {
     this.#showWhatThereIs();
     // The oldest first: what hangs is at the top, and new ones do not move the others.
     const shown = requests
-      .filter((request) => this.#isMeant(runningCells(request, null)))
+      .filter((request) => this.#isMeant(runningCells(request, this.#found(request))))
       .toSorted((one, other) => Date.parse(one.ts) - Date.parse(other.ts));
     const ids = new Set(shown.map(({ id }) => id));
     for (const [id, row] of this.#runningRows) {
@@ -207,20 +221,30 @@ export class LiveView {
     // It stays where it is, and so does the focus in it.
     else if (this.#empty.parentElement === null) this.#tables.before(this.#empty);
     this.#choices.hidden = isEmpty;
-    this.#tables.hidden = isEmpty;
+    this.#tables.hidden = isEmpty && this.#isLoaded;
+    this.#skeleton.hidden = this.#isLoaded;
   }
 
   /** Leaves the rows of those that go on where they are, so that a click on one, or the focus, is not lost. */
   #drawRunningRow(request: RunningRequest, at: number): void {
     const { id } = request;
-    const cells = runningCells(request, this.#runningCosts.of(request, this.#ended));
-    const tone = toneOfRunning(request);
+    const found = this.#found(request);
+    const cells = runningCells(request, found);
+    const tone = toneOfRunning(request, found);
     const known = this.#runningRows.get(id);
     if (known !== undefined) return rewrite(known, cells, tone);
     const open = () => showRecord(this.#running.requests.find((running) => running.id === id) ?? request);
     const row = rowOf(cells, open, tone);
     this.#runningRows.set(id, row);
     this.#runningBody.insertBefore(row, this.#runningBody.children[at] ?? null);
+  }
+
+  #found(request: RunningRequest): Found {
+    return {
+      cost: this.#runningCosts.of(request, this.#ended),
+      soFar: this.#progress.soFar(request),
+      quietMs: this.#progress.quietFor(request, Date.now()),
+    };
   }
 
   /** Leaves the other rows as they are, so that one which somebody is about to click stays. */
@@ -243,6 +267,13 @@ export class LiveView {
     const noneEnded = this.#isLoaded ? "No request has ended yet" : "Reading the last requests…";
     const none = this.#ended.length === 0 ? noneEnded : "No request matches";
     this.#endedCaption.textContent = this.#endedBody.childElementCount > 0 ? "Ended" : none;
+    this.#sayPace();
+  }
+
+  /** Says beside the heading what those that ended cost a minute. */
+  #sayPace(): void {
+    const isMeant = (entry: FeedEntry) => this.#filter === "" || this.#isMeant(endedCells(entry));
+    this.#endedCaption.dataset["pace"] = paceOf(this.#ended, isMeant, Date.now());
   }
 
   /** Returns the row of an entry; none if the filter leaves it out. */

@@ -19,6 +19,15 @@ export function formatLarge(count: number): string {
   return count < LARGE ? COUNT.format(count) : COMPACT.format(count);
 }
 
+/** The same for figures that are read beside each other: all in one unit, such as `111.5M` and `35.2M`, or else with all digits. */
+export function formatAlike(counts: readonly number[]): string[] {
+  const units = counts.map(
+    (count) => COMPACT.formatToParts(count).find(({ type }) => type === "compact")?.value,
+  );
+  const isShort = counts.every((count) => count >= LARGE) && new Set(units).size === 1;
+  return counts.map((count) => (isShort ? COMPACT : COUNT).format(count));
+}
+
 /** Whole percents. Only nothing is `0%`, and only all is `100%`; empty for a share of nothing. */
 export function formatShare(part: number, whole: number): string {
   if (whole === 0) return "";

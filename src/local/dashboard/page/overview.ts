@@ -3,7 +3,7 @@ import type { Row, Status, Sums, UsageReport } from "./feed-types.ts";
 import { readFeed } from "./feeds.ts";
 import { nothingMatches, nothingYet } from "./frame/empty.ts";
 import { formatCount, formatDollars } from "./numbers.ts";
-import { besideBeforeTable, describeDifference } from "./overview/compare.ts";
+import { besideBeforeTable, findingOf } from "./overview/compare.ts";
 import { firstDayOf, forecastOf } from "./overview/forecast.ts";
 import { glance } from "./overview/glance.ts";
 import { groupNames, type GroupName } from "./overview/group-name.ts";
@@ -17,6 +17,7 @@ import { addGroups } from "./overview/groups.ts";
 import { chosenTwo, twoSideBySide } from "./overview/two.ts";
 import { whyAtLeast } from "./overview/why-at-least.ts";
 import { filterControls, periodControls } from "./period.ts";
+import { meetProjects, projectsIn } from "./project-names.ts";
 import { COMPARISONS, GROUPINGS, questionOf, type Change, type State } from "./state.ts";
 import { sumColumns } from "./sum-columns.ts";
 import { sortableTable, type TableColumn } from "./table.ts";
@@ -60,6 +61,8 @@ export async function renderOverview(
   if (signal.aborted) return;
   const isSandbox = grouped.rows.length === 0 && grouped.sandbox.rows.length > 0;
   const { rows, total } = isSandbox ? grouped.sandbox : grouped;
+  // Before any of them is named.
+  if (state.by === "project") meetProjects(projectsIn([...rows, ...before.rows]));
   // If nothing has a cost, the chart shows tokens.
   const shown = isSandbox ? ({ ...state, unit: "tokens" } as const) : state;
   if (unitChoice !== null) unitChoice.value = shown.unit;
@@ -92,7 +95,15 @@ export async function renderOverview(
   );
   const comparison =
     state.compare === "before" && rows.length > 0
-      ? { by: state.by, rows, before: addGroups(past.rows, state.by), total, totalBefore: past.total, title }
+      ? {
+          by: state.by,
+          rows,
+          before: addGroups(past.rows, state.by),
+          total,
+          totalBefore: past.total,
+          title,
+          recordedSince: earlier.recordedSince,
+        }
       : null;
   const timedRows = isSandbox ? timed.sandbox.rows : timed.rows;
   const isSideBySide = two !== null;
@@ -109,7 +120,7 @@ export async function renderOverview(
           total,
           earlier,
           hasCards ? saidByCards(state, now) : NOTHING_SAID,
-          comparison !== null ? describeDifference(comparison) : hasNoneBefore ? "" : undefined,
+          comparison !== null ? findingOf(comparison) : hasNoneBefore ? "" : undefined,
           ...(isSandbox ? [`${NOTHING_SPENT} (sandbox)`] : []),
         )),
     // What the reader has asked for comes first.
@@ -143,10 +154,10 @@ function saidByCards({ since }: State, now: Date): typeof NOTHING_SAID {
 /** Says what the chart shows, also where the reader has not chosen it. */
 let unitChoice: HTMLSelectElement | null = null;
 
-/** Such as `two models`. */
+/** Such as `two models`. The sums of a period are compared with those before in any case. */
 function nameComparison(compare: State["compare"], by: State["by"]): string {
-  if (compare === "none") return "nothing";
-  return compare === "before" ? "the period before" : `two ${by}${by === "branch" ? "es" : "s"}`;
+  if (compare === "none") return "totals";
+  return compare === "before" ? `each ${by}` : `two ${by}${by === "branch" ? "es" : "s"}`;
 }
 
 /** Controls for the period, the grouping, what the chart shows, what is compared, and the filters. */

@@ -1,4 +1,5 @@
 import { choice, element } from "./elements.ts";
+import { nameGroup } from "./project-names.ts";
 import { PERIODS, type Change, type State } from "./state.ts";
 import { dayOf, spanOf, startOfDay } from "./times.ts";
 
@@ -27,8 +28,8 @@ export function filterControls({ filter }: State, change: Change): HTMLElement[]
     const { [name]: _, ...rest } = filter;
     return element(
       "button",
-      { class: "filter", title: "remove this filter", onclick: () => change({ filter: rest }) },
-      `${name}: ${value} ✕`,
+      { class: "filter", title: `remove this filter: ${value}`, onclick: () => change({ filter: rest }) },
+      `${name}: ${nameGroup(name, value)} ✕`,
     );
   });
 }

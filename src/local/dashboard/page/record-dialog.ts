@@ -6,7 +6,7 @@ import { costTable, describeCost, worthTable } from "./cost.ts";
 import { copyable, element, withCommand } from "./elements.ts";
 import type { Cost, FeedEntry, Miss, RecordCost, Status } from "./feed-types.ts";
 import { FeedError, readFeed } from "./feeds.ts";
-import { lastPart } from "./live/last-part.ts";
+import { nameProject } from "./project-names.ts";
 import { toneOf } from "./live/live-rows.ts";
 import { formatSeconds, momentParts } from "./numbers.ts";
 import { describeEnd, wordsOf } from "./record/ending.ts";
@@ -100,7 +100,7 @@ function describeWhere(entry: FeedEntry | RunningRequest, hasFigures: boolean): 
   const tool = entry.tool ?? "unknown";
   if ("refused" in entry) return `${tool}, ${when}`;
   const { project, branch, duration_ms: took } = entry;
-  const where = project === null ? "" : ` in ${lastPart(project)}`;
+  const where = project === null ? "" : ` in ${nameProject(project)}`;
   const which = branch === null ? "" : ` on ${branch}`;
   const isDone = "outcome" in entry && entry.outcome === "completed";
   return [

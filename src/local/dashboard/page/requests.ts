@@ -7,17 +7,16 @@ import { formatCount } from "./numbers.ts";
 import { filterControls, periodControls, searchBox } from "./period.ts";
 import { isFound } from "./requests/found-request.ts";
 import { Narrowing } from "./requests/narrowing.ts";
-import { requestColumns } from "./requests/request-columns.ts";
+import { Questions, type Counts } from "./requests/questions.ts";
+import { DEAREST, requestColumns } from "./requests/request-columns.ts";
 import { speedByModel } from "./requests/speed-by-model.ts";
 import { OUTCOMES, questionOf, type Change, type State } from "./state.ts";
 import { sortableTable } from "./table.ts";
 import { dayOf, TIME_ZONE } from "./times.ts";
-import { allOf, costOf, describeEndings } from "./usage-sums.ts";
+import { allOf, costOf, describeEndings, failedOf } from "./usage-sums.ts";
 
 /** More would take the browser longer than a person waits. */
 const MOST_REQUESTS = 1_000;
-/** How the table is sorted where the dearest come first. */
-const DEAREST = "cost";
 
 /**
  * Shows the requests of a period: each opens, and what a cell names narrows the view. Where there are too many, they are the last ones, or
@@ -42,24 +41,27 @@ export async function renderRequests(
   const ask = (asked: Record<string, string>) =>
     readFeed<UsageReport>("usage", { timezone: TIME_ZONE, ...asked }, signal);
   const read = (asked: State, by: string) => ask({ ...questionOf(asked), by });
-  const isNarrowed = Object.keys(filter).length > 0;
   const whole = { ...state, filter: {} };
-  const isPlain = outcome === "all" && !isNarrowed;
+  const isPlain = outcome === "all" && Object.keys(filter).length === 0;
   // The lists have what else there is to choose.
-  const [records, models, projects, narrowed] = await Promise.all([
+  const [records, models, projects, figures] = await Promise.all([
     readRecords(question, signal),
     read(whole, "tool,model"),
     read(whole, "project"),
-    isNarrowed ? read(state, "tool") : null,
+    read(state, "miss"),
   ]);
   if (signal.aborted) return;
   const isUnused = isPlain && records.length === 0 && (await isLedgerEmpty(ask));
   if (signal.aborted) return;
   narrowing.show([models, projects].flatMap(rowsOf), state, change);
-  const { rows, total, sandbox } = narrowed ?? models;
-  const sums = rows.length === 0 ? sandbox.total : total;
+  const sums = figures.rows.length === 0 ? figures.sandbox.total : figures.total;
+  const counts = countsOf(sums, rowsOf(figures));
+  questions.count(counts);
+  // Those that are not listed count, too.
+  const matching = records.length < MOST_REQUESTS ? records.length : Math.max(counts[outcome], MOST_REQUESTS);
   const onSort = (chosen: string) => {
     sort = chosen;
+    questions.follow({ sort });
     const needsOthers = records.length >= MOST_REQUESTS && (chosen === DEAREST) !== isByCost;
     // With the filter, which stays, the requests are read again.
     change(needsOthers ? { sort, filter } : { sort });
@@ -67,6 +69,13 @@ export async function renderRequests(
   const parts = element("div");
   showFound = () => {
     const shown = records.filter((record) => isFound(record, search));
+    const isSearched = shown.length < records.length;
+    const howMany = element("strong");
+    const onShown = (most: number) => {
+      mostShown = most;
+      const [some, of] = [Math.min(most, shown.length), isSearched ? shown.length : matching];
+      howMany.textContent = `${formatCount(some)} of ${formatCount(of)} ${isSearched ? "matches " : ""}shown`;
+    };
     parts.replaceChildren(
       ...(shown.length === 0
         ? [
@@ -75,12 +84,19 @@ export async function renderRequests(
               : nothingMatches(() => change({ filter: {}, outcome: "all", search: "" })),
           ]
         : [
-            element("p", { class: "remark" }, describeAll(sums)),
-            ...speedByModel(shown),
+            element(
+              "div",
+              { class: "shown" },
+              howMany,
+              element("p", { class: "remark" }, describeAll(sums)),
+              ...speedByModel(shown),
+            ),
             sortableTable(titleOf(outcome, records.length, isByCost), requestColumns(state, change), shown, {
               class: "two-lines requests",
               sort,
               onSort,
+              most: mostShown,
+              onShown,
               // Today alone needs no heading.
               days:
                 state.since === "today"
@@ -110,24 +126,41 @@ function rowsOf({ rows, sandbox }: UsageReport): readonly Row[] {
 /** What a reader looks for, also while the figures are read. */
 let search = "";
 let showFound = () => {};
+/** How many rows a reader has asked for; undefined at first. */
+let mostShown: number | undefined;
 const narrowing = new Narrowing();
+const questions = new Questions();
+/** Outcomes whose name alone would not be understood. */
+const WORDS: Partial<Record<State["outcome"], string>> = { problem: "problems", missed: "cache misses" };
 
 /** Controls for the period, how requests ended, and the filters. */
 export function requestsControls(state: State, change: Change): HTMLElement[] {
   search = state.search;
+  mostShown = undefined;
+  questions.show(state);
   const onSearch = (words: string) => {
     search = words;
     change({ search });
+    questions.follow({ search });
     showFound();
   };
-  const outcomes = OUTCOMES.map((outcome) => [outcome, outcome] as const);
+  const outcomes = OUTCOMES.map((outcome) => [outcome, WORDS[outcome] ?? outcome] as const);
   return [
     ...periodControls(state, change),
     choice("Outcome", outcomes, state.outcome, (outcome) => change({ outcome })),
     narrowing.element,
     searchBox("Search", search, onSearch),
     ...filterControls(state, change),
+    questions.element,
   ];
+}
+
+/** How many requests of a period there are of each kind. `rows` are by why they missed the cache. */
+function countsOf(total: Sums, rows: readonly Row[]): Required<Counts> {
+  const { cut, refused } = total;
+  const failed = failedOf(total);
+  const missed = rows.reduce((sum, row) => sum + (typeof row["miss"] === "string" ? allOf(row) : 0), 0);
+  return { all: allOf(total), failed, cut, refused, problem: failed + cut + refused, missed };
 }
 
 /** Says what the whole period has, which may be more than is listed: `In this period: 27 requests (22 completed, 5 failed), $2.08`. */
@@ -137,7 +170,7 @@ function describeAll(total: Sums): string {
 }
 
 function titleOf(outcome: State["outcome"], read: number, isByCost: boolean): string {
-  const what = outcome === "all" ? "Requests" : `Requests: ${outcome}`;
+  const what = outcome === "all" ? "Requests" : `Requests: ${WORDS[outcome] ?? outcome}`;
   if (read < MOST_REQUESTS) return what;
   return `${what}, the ${isByCost ? "dearest" : "last"} ${formatCount(MOST_REQUESTS)} of this period`;
 }

@@ -25,8 +25,8 @@ export const GROUPINGS = [
   "session",
 ] as const;
 
-/** How requests may have ended, for those who look for some of them. */
-export const OUTCOMES = ["all", "failed", "cut", "refused"] as const;
+/** Which requests people look for: how they ended, in which way they did not complete, or that they missed the cache. */
+export const OUTCOMES = ["all", "failed", "cut", "refused", "problem", "missed"] as const;
 
 /** What the overview's table may be replaced with: each row beside the period before, or two of the rows. */
 export const COMPARISONS = ["none", "before", "two"] as const;

@@ -233,7 +233,7 @@ test("tail -f is tail --follow, and a web page is named as what it is", async (t
   assert.match(stderr, /^error: "--until" is for the past only/);
 });
 
-test("tail --outcome prints requests that did not complete in one way, those to come, too", async (t) => {
+test("tail --outcome prints requests that did not complete, or missed the cache, those to come, too", async (t) => {
   const daemon = await startDaemon(t);
   const lost = [
     { tool: "fine" },
@@ -247,6 +247,7 @@ test("tail --outcome prints requests that did not complete in one way, those to 
     },
     { tool: "cut", outcome: "cut", cut_by: "client", usage: "partial" },
     { tool: "refused", ...NO_TOKENS, outcome: "rejected", status: 400, error_type: "budget_spent" },
+    { tool: "missed", miss: "expired", miss_by: "inferred", miss_tokens: 1_000 },
   ] as const;
   writeRecords(
     daemon,
@@ -256,6 +257,8 @@ test("tail --outcome prints requests that did not complete in one way, those to 
     ["failed", ["failed", "unreachable"]],
     ["cut", ["cut"]],
     ["refused", ["refused"]],
+    ["problem", ["failed", "unreachable", "cut", "refused"]],
+    ["missed", ["missed"]],
   ] as const) {
     const { stdout } = await daemon.command("tail", "--no-follow", "--json", "--outcome", outcome);
     const found = stdout

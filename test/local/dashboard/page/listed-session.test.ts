@@ -2,11 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import type { PricedRecord, Row } from "../../../../src/local/dashboard/page/feed-types.ts";
-import {
-  isFound,
-  listSessions,
-  tellPathsApart,
-} from "../../../../src/local/dashboard/page/sessions/listed-session.ts";
+import { isFound, listSessions } from "../../../../src/local/dashboard/page/sessions/listed-session.ts";
+import { nameProject, tellPathsApart } from "../../../../src/local/dashboard/page/project-names.ts";
 import { formatLastUsed, formatLength } from "../../../../src/local/dashboard/page/sessions/session-words.ts";
 import { usageRecord } from "../../../helpers/ledger/usage-record.ts";
 
@@ -148,3 +145,9 @@ for (const [ms, text] of [
   [72 * 60 * 60_000, "3 days"],
 ] as const)
   test(`${ms} ms are ${text}`, () => assert.equal(formatLength(ms), text));
+
+test("a project keeps telling itself apart from one that was met before", () => {
+  assert.equal(nameProject("/home/ana/one/till"), "till");
+  assert.equal(nameProject("/home/ana/two/till"), "two/till");
+  assert.equal(nameProject("/home/ana/one/till"), "one/till");
+});

@@ -1,8 +1,9 @@
 /** What the live view shows of requests that run. */
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { describeRunning } from "../../../../src/core/ledger/running-request.ts";
+import { describeRunning, type RunningRequest } from "../../../../src/core/ledger/running-request.ts";
 import type { UsageRecord } from "../../../../src/core/ledger/record.ts";
+import { withResolvers } from "../../../helpers/async/with-resolvers.ts";
 import { noBrowser } from "../../../helpers/client/browser.ts";
 import { openChromium } from "../../../helpers/client/chromium.ts";
 import { servePage } from "../../../helpers/client/served-page.ts";
@@ -10,6 +11,7 @@ import { tokens, usageRecord } from "../../../helpers/ledger/usage-record.ts";
 
 const skip = noBrowser;
 const ROWS = ".running tbody tr";
+const HANGING = "hanging";
 const NOW = Date.parse("2026-11-24T12:00:00Z");
 
 /** A request that runs for so many seconds. */
@@ -48,7 +50,7 @@ function pricedRecord(): object {
 }
 
 /** Opens the page, which these requests run on. */
-async function open(t: TestContext, requests: readonly object[], options: object = {}) {
+async function open(t: TestContext, requests: readonly RunningRequest[], options: object = {}) {
   const asked: URLSearchParams[] = [];
   const { url, feed } = await servePage(t, (query) => {
     asked.push(query);
@@ -57,8 +59,16 @@ async function open(t: TestContext, requests: readonly object[], options: object
   const { page, problems } = await openChromium(t, options);
   await page.goto(`${url}/#/live`);
   const live = await feed;
-  const beat = () =>
-    live.write(`event: running\ndata: ${JSON.stringify({ total: requests.length, requests })}\n\n`);
+  let beats = 0;
+  // Pieces come of all that stream, but of the tool that hangs.
+  const beat = () => {
+    beats += 1;
+    const now = requests.map((one) => {
+      if (one.ttft_ms === null) return { ...one, bytes_out: 0 };
+      return { ...one, bytes_out: one.tool === HANGING ? 12_000 : 12_000 + beats };
+    });
+    live.write(`event: running\ndata: ${JSON.stringify({ total: now.length, requests: now })}\n\n`);
+  };
   beat();
   const timer = setInterval(beat, 100);
   t.after(() => clearInterval(timer));
@@ -74,7 +84,7 @@ test(
     const cells = (column: number) => page.locator(`${ROWS} > :nth-child(${column})`).allTextContents();
     assert.deepEqual(await cells(2), ["codex", "claude-code", "opencode", "zed"]);
     assert.deepEqual(await cells(8), ["3 min 19 s", "42 s", "20 s", "3 s"]);
-    assert.deepEqual(await cells(7), ["", "0.8 s", "", "0.8 s"]);
+    assert.deepEqual(await cells(7), ["", "12 kB", "", "12 kB"]);
     const colours = await page.$$eval(`${ROWS} [data-column="took"]`, (all) =>
       all.map((one) => one.ownerDocument.defaultView?.getComputedStyle(one).color),
     );
@@ -132,6 +142,41 @@ test(
     for (const hidden of ['input[type="search"]', 'button:text-is("Hold the list")', "table"])
       assert.equal(await page.locator(`.live ${hidden}`).first().isVisible(), false, hidden);
     assert.match((await page.textContent('.live [role="status"]')) ?? "", /^0 running/);
+    assert.deepEqual(problems, []);
+  },
+);
+
+test("a stream of which nothing comes says for how long, and the others stream on", { skip }, async (t) => {
+  const hanging = running(42, { ...STREAMING, tool: HANGING });
+  const { page, problems } = await open(t, [...REQUESTS, hanging]);
+  await page.waitForSelector(`${ROWS}:has-text("${HANGING}") td:text-matches("^quiet for \\\\d+ s$")`);
+  const states = await page.locator(`${ROWS}:not(:has-text("${HANGING}")) td:last-child`).allTextContents();
+  assert.deepEqual(states, ["waiting", "streaming", "waiting", "streaming"]);
+  assert.deepEqual(problems, []);
+});
+
+test(
+  "the last requests have rows to come on a phone while they are read, and what they cost a minute then",
+  { skip },
+  async (t) => {
+    const { promise: read, resolve } = withResolvers<void>();
+    const { url } = await servePage(t, () => {
+      const ts = new Date(Date.now() - 150_000).toISOString();
+      return `${JSON.stringify({ ...pricedRecord(), id: "old", ts })}\n`;
+    });
+    const { page, problems } = await openChromium(t, { viewport: { width: 390, height: 844 } });
+    await page.route("**/_tollkeeper/v1/records*", async (route) => {
+      await read;
+      await route.continue();
+    });
+    await page.goto(`${url}/#/live`);
+    await page.waitForSelector('caption:text-is("Reading the last requests…")');
+    const bars = page.locator(".skeleton > div");
+    await bars.first().waitFor();
+    assert.equal(await bars.count(), 8);
+    resolve();
+    await page.waitForSelector('caption[data-pace^="$0.000"][data-pace$=" min"]');
+    assert.equal(await bars.first().isVisible(), false);
     assert.deepEqual(problems, []);
   },
 );

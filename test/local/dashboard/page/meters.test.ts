@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Status } from "../../../../src/local/dashboard/page/feed-types.ts";
-import { budgetMeters } from "../../../../src/local/dashboard/page/meters/budget-meters.ts";
+import { budgetMeters, unpricedHints } from "../../../../src/local/dashboard/page/meters/budget-meters.ts";
 import { priceHint } from "../../../../src/local/dashboard/page/meters/budget-words.ts";
 import { limitMeters } from "../../../../src/local/dashboard/page/meters/limit-meters.ts";
 
@@ -86,16 +86,41 @@ test("only windows of the calendar start over", () => {
 });
 
 test("what is assumed is a part of the bar, named with its model and the next command", () => {
-  const { assumed, alarms, more } = meterOf({
+  const { assumed, alarms, assumptions } = meterOf({
     assumed: "5",
     assumed_for: [{ model: "odd", amount: "5" }],
   });
   assert.equal(assumed, 25);
   assert.deepEqual(alarms, []);
-  assert.deepEqual(more, [
+  assert.deepEqual(assumptions, [
     "$5.00 is assumed for odd, which has no price. To set one, type: tollkeeper prices odd",
   ]);
 });
+
+test("a model without a price is named once, however many budgets assume its cost", () => {
+  const assuming = (...models: string[]) => ({
+    ...BUDGET,
+    assumed_for: models.map((model) => ({ model, amount: "1" })),
+  });
+  assert.deepEqual(unpricedHints([assuming("odd"), assuming("odd", "rare"), BUDGET]), [
+    "odd has no price, so its cost is assumed. To set one, type: tollkeeper prices odd",
+    "rare has no price, so its cost is assumed. To set one, type: tollkeeper prices rare",
+  ]);
+  assert.equal(unpricedHints([assuming("a", "b", "c", "d")]).at(-1), "1 more model has no price");
+});
+
+for (const [what, change, expected] of [
+  ["that is well", {}, ""],
+  ["that refuses", { ...SPENT, opens_at: "2099-01-01T00:00:00Z" }, /^codex is refused until .*\d/],
+  ["of all tools that refuses for ever", { ...SPENT, scope: { kind: "all" } }, "all tools are refused"],
+  ["that warns", { percent: 84 }, "all tools per day is 84% spent"],
+] as const) {
+  test(`a headline says of a budget ${what}: ${expected || "nothing"}`, () => {
+    const { finding } = meterOf(change);
+    if (typeof expected === "string") assert.equal(finding, expected);
+    else assert.match(finding, expected);
+  });
+}
 
 test("where there is little room, only what will be spent too soon has a note", () => {
   const assumed = { assumed: "15", assumed_for: [{ model: "odd", amount: "15" }] };

@@ -126,7 +126,7 @@ const PATHS: Readonly<Record<string, readonly [walk: (walk: Walk) => Promise<voi
   "What failed, and why?": [(walk) => walk.click('a:text-is("1 failed")'), '.verdict:has-text("overloaded")'],
   "Will the budget hold?": [() => Promise.resolve(), '.standing .meter:has-text("all tools per month")'],
   "Which tool spends most?": [() => Promise.resolve(), '.sums tbody tr:first-child:has-text("claude-code")'],
-  "Which project?": [(walk) => walk.choose("By", "project"), '.sums tbody tr:has-text("/home/me/src/shop")'],
+  "Which project?": [(walk) => walk.choose("By", "project"), '.sums tbody th:has-text("shop")'],
   "Did the cache break?": [
     async (walk) => {
       await walk.click('nav a:text-is("sessions")');

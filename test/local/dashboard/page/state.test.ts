@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { NOT_COMPLETED } from "../../../../src/core/ledger/spend.ts";
+import { SOUGHT } from "../../../../src/core/ledger/spend.ts";
 import { OUTCOMES, formatState, parseState } from "../../../../src/local/dashboard/page/state.ts";
 
 for (const hash of [
@@ -31,6 +31,6 @@ test("an end before its start is left out", () => {
   assert.equal(parseState("#/overview?since=2026-11-05&until=2026-11-01").until, undefined);
 });
 
-test("the page can ask for each way in which a request may not complete", () => {
-  assert.deepEqual(OUTCOMES, ["all", ...NOT_COMPLETED]);
+test("the page can ask for all that people look for in a list", () => {
+  assert.deepEqual(OUTCOMES, ["all", ...SOUGHT]);
 });

@@ -1,5 +1,6 @@
 import type { Limits } from "../feed-types.ts";
-import { formatNear } from "../numbers.ts";
+import { formatNear, formatShare } from "../numbers.ts";
+import { nameGroup } from "../project-names.ts";
 
 type MovedBy = NonNullable<Limits["accounts"][number]["windows"][number]["moved_by"]>;
 
@@ -21,14 +22,13 @@ export function describeMovers(moved: MovedBy): string {
 function listNames(mover: string, movers: MovedBy["tool"]): string {
   const shown = movers
     .slice(0, MOST_NAMES)
-    .map(({ name, share_percent: share }) => `${name ?? `no ${mover}`} ${formatPercent(share)}`);
+    .map(
+      ({ name, share_percent: share }) =>
+        `${name === null ? `no ${mover}` : nameGroup(mover, name)} ${formatShare(share, 100)}`,
+    );
   const rest = movers.slice(MOST_NAMES);
   const others = rest.reduce((sum, { share_percent: share }) => sum + share, 0);
-  return [...shown, ...(rest.length === 0 ? [] : [`${rest.length} more ${formatPercent(others)}`])].join(
+  return [...shown, ...(rest.length === 0 ? [] : [`${rest.length} more ${formatShare(others, 100)}`])].join(
     ", ",
   );
-}
-
-function formatPercent(percent: number): string {
-  return percent < 1 ? "<1%" : `${Math.round(percent)}%`;
 }

@@ -7,7 +7,8 @@ import { toPrintable } from "../../../../core/text/printable.ts";
 import { costInList } from "../cost.ts";
 import { element } from "../elements.ts";
 import type { FeedEntry, Refusal } from "../feed-types.ts";
-import { lastPart } from "./last-part.ts";
+import { nameProject } from "../project-names.ts";
+import { describeStream, formatAge, LONG_WAIT_MS, toneOfStream } from "./progress.ts";
 import { wordsOf } from "../record/ending.ts";
 import { noteOf, noteParts } from "../record/note.ts";
 import { formatCount, formatDollars, formatSeconds, formatShare } from "../numbers.ts";
@@ -28,11 +29,11 @@ export type Cells = readonly [
 ];
 
 const SHARED_HEADS = ["tool", "model", "project", "tokens in", "from cache"];
-/** Services count the tokens out at the end: in their place is the time to the first one. */
+/** Most services count the tokens out at the end: in their place is what came so far. */
 export const RUNNING_HEADS: readonly string[] = [
   "since",
   ...SHARED_HEADS,
-  "first token",
+  "out so far",
   "age",
   "cost",
   "state",
@@ -76,7 +77,7 @@ export function rewrite(row: HTMLElement, cells: Cells, tone: LiveTone): void {
 
 /** What is read of a cell; the whole is its title. */
 function textOf(cell: string, at: number): string {
-  return at === PROJECT_AT ? lastPart(cell) : cell;
+  return at === PROJECT_AT && cell !== "" ? nameProject(cell) : cell;
 }
 
 /** A table of rows; its head is shown where there are some. */
@@ -98,8 +99,17 @@ export function tableOf(
   );
 }
 
-/** @param cost - what it costs at least, in dollars; null where that is not known */
-export function runningCells(request: RunningRequest, cost: number | null): Cells {
+/** What the page has found out of a running request. */
+export interface Found {
+  /** What it costs at least, in dollars; null where that is not known. */
+  cost: number | null;
+  /** What came so far, in words. */
+  soFar: string;
+  /** For how many milliseconds nothing came. */
+  quietMs: number;
+}
+
+export function runningCells(request: RunningRequest, { cost, soFar, quietMs }: Found): Cells {
   const { ts, tool, model, model_requested: requested, project, upstream, duration_ms: age } = request;
   const { ttft_ms: ttft } = request;
   const [input, cached] = usedCells(request);
@@ -110,10 +120,10 @@ export function runningCells(request: RunningRequest, cost: number | null): Cell
     project ?? "",
     input,
     cached,
-    ttft === null ? "" : formatSeconds(ttft),
+    soFar,
     formatAge(age),
     costCell(upstream, cost),
-    ttft === null ? "waiting" : "streaming",
+    ttft === null ? "waiting" : describeStream(quietMs),
   ];
 }
 
@@ -123,24 +133,12 @@ function costCell(upstream: string, cost: number | null): string {
   return cost === null ? "" : `≥${formatDollars(cost)}`;
 }
 
-/** From there on, seconds say nothing. */
-const LONG_MINUTES = 10;
-
-/** Whole seconds: tenths would only flicker. */
-function formatAge(ms: number): string {
-  const seconds = Math.floor(ms / 1_000);
-  const minutes = Math.floor(seconds / 60);
-  if (minutes === 0) return `${seconds} s`;
-  if (minutes < LONG_MINUTES) return `${minutes} min ${seconds % 60} s`;
-  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
-}
-
-/** A request that waits longer for its first token stands out. */
-const LONG_WAIT_MS = 30_000;
-
 /** How a running request stands out. */
-export function toneOfRunning({ ttft_ms: ttft, duration_ms: age }: RunningRequest): LiveTone {
-  if (ttft !== null) return "streaming";
+export function toneOfRunning(
+  { ttft_ms: ttft, duration_ms: age }: RunningRequest,
+  { quietMs }: Found,
+): LiveTone {
+  if (ttft !== null) return toneOfStream(quietMs);
   return age >= LONG_WAIT_MS ? "warning" : "";
 }
 

@@ -1,6 +1,7 @@
 import type { Status } from "../feed-types.ts";
-import { formatDollars, formatNear } from "../numbers.ts";
+import { formatCount, formatDollars, formatNear } from "../numbers.ts";
 import {
+  describeRefused,
   describeUntil,
   formatOf,
   isRefusing,
@@ -32,7 +33,9 @@ export function budgetMeters({ budgets, lifts }: Pick<Status, "budgets" | "lifts
       isRefusing: isSpent,
       next: nextOf(budget, lifts),
       alarms: isSpentSoon(budget) ? [nextOf(budget, lifts)] : [],
-      more: [...assumptionsOf(budget), ...(isSpent ? liftHint([budget]) : [])],
+      finding: findingOf(budget, isSpent),
+      assumptions: assumptionsOf(budget),
+      more: isSpent ? liftHint([budget]) : [],
       movers: "",
     };
   });
@@ -65,9 +68,26 @@ function nextOf(budget: Budget, lifts: Status["lifts"]): string {
   ].join(". ");
 }
 
+function findingOf(budget: Budget, isRefused: boolean): string {
+  if (isRefused) return describeRefused(budget);
+  return toneOf(budget) === "" ? "" : `${nameOf(budget)} is ${budget.percent}% spent`;
+}
+
 /** Whether it will be spent before its window ends, at the rate until now. */
 function isSpentSoon({ spent_at: spentAt, percent }: Budget): boolean {
   return spentAt !== null && percent < 100;
+}
+
+/** Says once of each model that it has no price, however many budgets assume its cost. */
+export function unpricedHints(budgets: readonly Budget[]): string[] {
+  const models = [...new Set(budgets.flatMap((budget) => budget.assumed_for.map(({ model }) => model)))];
+  const rest = models.length - MOST_MODELS;
+  return [
+    ...models
+      .slice(0, MOST_MODELS)
+      .map((model) => [`${model} has no price, so its cost is assumed`, ...priceHint(model)].join(". ")),
+    ...(rest > 0 ? [`${formatCount(rest)} more ${rest === 1 ? "model has" : "models have"} no price`] : []),
+  ];
 }
 
 function assumptionsOf(budget: Budget): string[] {

@@ -1,18 +1,18 @@
 import { formatCommand } from "../../../../core/text/shell-words.ts";
 import type { Status } from "../feed-types.ts";
-import { lastPart } from "../live/last-part.ts";
 import { formatCount, formatDollars, formatNear } from "../numbers.ts";
+import { nameProject } from "../project-names.ts";
 
 export type Budget = Status["budgets"][number];
 
 /** Says whose requests these budgets are about: ` of codex and group work`; empty for those of all tools. */
 export function whomOf(budgets: readonly Budget[]): string {
   if (budgets.some(({ scope }) => scope.kind === "all")) return "";
-  return ` of ${[...new Set(budgets.map(({ scope }) => nameScope(scope, lastPart)))].join(" and ")}`;
+  return ` of ${[...new Set(budgets.map(({ scope }) => nameScope(scope, nameProject)))].join(" and ")}`;
 }
 
-/** Says in few words whom a budget is for, and when: `codex per day`, `all tools in 5 hours`. Of a project's path, the last part. */
-export function nameOf({ scope, window }: Budget, shorten = lastPart): string {
+/** Says in few words whom a budget is for, and when: `codex per day`, `all tools in 5 hours`. Of a project's path, its name. */
+export function nameOf({ scope, window }: Budget, shorten = nameProject): string {
   const whom = nameScope(scope, shorten);
   if ("per" in window) return `${whom} per ${window.per}`;
   return `${whom} in ${window.rolling === 1 ? "1 hour" : `${window.rolling} hours`}`;
@@ -54,6 +54,12 @@ export function priceHint(model: string): string[] {
 /** Says until when a spent budget refuses: ` until 6:00 PM`. Empty for one that never opens. */
 export function describeUntil({ opens_at: opens }: Budget): string {
   return opens === null ? "" : ` until ${formatNear(opens)}`;
+}
+
+/** Says whom a spent budget refuses: `codex is refused until 6:00 PM`. */
+export function describeRefused(budget: Budget): string {
+  const { scope } = budget;
+  return `${nameScope(scope, nameProject)} ${scope.kind === "all" ? "are" : "is"} refused${describeUntil(budget)}`;
 }
 
 /** What lets requests go on; nothing if an administrator has locked all of these budgets. */

@@ -19,16 +19,21 @@ export function limitMeters(
     windows.flatMap((window) => {
       const { used_percent: percent, state, resets_at: resets, seen_at: seen } = window;
       if (window.window === RETRY || percent === null || state === "reset") return [];
+      const name = `${nameAccount(account, limits)}, ${describeWindow(window.window).replace(/^the /, "")}`;
+      const used = `${formatShare(percent, 100)} used`;
+      const isFullSoon = percent >= FULL_SOON;
       return {
-        name: `${nameAccount(account, limits)}, ${describeWindow(window.window).replace(/^the /, "")}`,
+        name,
         wholeName: `${account}, ${describeWindow(window.window)}`,
         percent,
         assumed: 0,
-        used: `${formatShare(percent, 100)} used`,
-        tone: percent >= FULL_SOON ? "warning" : "",
+        used,
+        tone: isFullSoon ? "warning" : "",
         isRefusing: false,
         next: `${resets === null ? "As" : `Resets ${formatNear(resets)}, as`} of ${formatNear(seen)}`,
         alarms: [],
+        finding: isFullSoon ? `${name}: ${used}` : "",
+        assumptions: [],
         more: holds
           .filter((hold) => hold.account === account && hold.window === window.window)
           .map(describeHold),

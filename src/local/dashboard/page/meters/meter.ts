@@ -18,6 +18,10 @@ export interface Meter {
   next: string;
   /** What comes next, where that is bad and not said above every view, in sentences for where there is little room; mostly none. */
   alarms: readonly string[];
+  /** What is wrong, in few words: `codex is refused until 6:00 PM`; empty where nothing is. */
+  finding: string;
+  /** What is assumed, and for which model, in sentences. */
+  assumptions: readonly string[];
   /** What else there is to know, in sentences. */
   more: readonly string[];
   /** Who used it; empty where that is not known. It may hold any name, and no command. */

@@ -1,9 +1,12 @@
+import { element } from "../elements.ts";
 import type { Row, Sums } from "../feed-types.ts";
-import { formatChange } from "../numbers.ts";
+import { formatChange, formatDay } from "../numbers.ts";
+import { nameGroup } from "../project-names.ts";
 import { sortableTable, type TableColumn } from "../table.ts";
 import { allOf, costOf, nameIn } from "../usage-sums.ts";
 import { describeDifferenceOf, differenceOf } from "./difference.ts";
 import type { GroupName } from "./group-name.ts";
+import { approximately, howMuch } from "./how-much.ts";
 
 /** What a name cost, and in the span before. */
 interface Beside {
@@ -20,12 +23,16 @@ interface Comparison {
   totalBefore: Sums;
   /** Names the span before. */
   title: string;
+  /** The day on which recording began within that; null if it began earlier. */
+  recordedSince: string | null;
 }
 
-/** Shows how much more or less each name cost than in the span before, those that grew most first. */
+/** Shows how much more or less each name cost than in the span before, those that changed most first. */
 export function besideBeforeTable(comparison: Comparison, nameOf: GroupName): HTMLElement {
   const { by, total, totalBefore, title } = comparison;
-  return sortableTable(`Cost by ${by}, beside ${title}`, columnsOf(by, nameOf), besidesIn(comparison), {
+  const besides = besidesIn(comparison);
+  const columns = columnsOf(besides, comparison, nameOf);
+  return sortableTable(`Cost by ${by}, beside ${title}`, columns, besides, {
     class: "two-lines sums beside",
     sort: "difference",
     total: { name: "total", now: total, before: totalBefore },
@@ -51,9 +58,32 @@ function isPriced({ now, before }: Beside): boolean {
   return usd(now) !== 0 || usd(before) !== 0;
 }
 
-function columnsOf(by: string, nameOf: GroupName): TableColumn<Beside>[] {
+function columnsOf(
+  besides: readonly Beside[],
+  comparison: Comparison,
+  nameOf: GroupName,
+): TableColumn<Beside>[] {
+  const { by, recordedSince } = comparison;
+  const most = Math.max(...besides.map(({ now, before }) => Math.abs(differenceOf(now, before))));
+  const changeOf = ({ now, before }: Beside) => formatChange(usd(now), usd(before)) || "new";
   return [
     { head: by, value: ({ name }) => name, contents: ({ name }) => nameOf(name) },
+    {
+      head: "difference",
+      money: "other",
+      // What changed most is first, whether it grew or shrank.
+      value: (beside) => (isPriced(beside) ? Math.abs(differenceOf(beside.now, beside.before)) : NaN),
+      text: ({ now, before }, decimals) => describeDifferenceOf(now, before, decimals),
+      contents: (beside, text) =>
+        isPriced(beside) ? [swing(differenceOf(beside.now, beside.before), most, text)] : [text],
+      exact: (beside) => (isPriced(beside) ? String(differenceOf(beside.now, beside.before)) : ""),
+    },
+    {
+      head: "change",
+      value: (beside) => (isPriced(beside) ? usd(beside.now) / usd(beside.before) : NaN),
+      // Beside a part of a span, a share would say nothing.
+      text: (beside) => (isPriced(beside) && recordedSince === null ? changeOf(beside) : ""),
+    },
     {
       head: "cost",
       money: "other",
@@ -68,51 +98,62 @@ function columnsOf(by: string, nameOf: GroupName): TableColumn<Beside>[] {
       text: ({ before }, decimals) => (before === null ? "–" : costOf(before, decimals)),
       exact: ({ before }) => before?.cost_usd ?? "",
     },
-    {
-      head: "difference",
-      money: "other",
-      value: (beside) => (isPriced(beside) ? differenceOf(beside.now, beside.before) : NaN),
-      text: ({ now, before }, decimals) => describeDifferenceOf(now, before, decimals),
-      exact: (beside) => (isPriced(beside) ? String(differenceOf(beside.now, beside.before)) : ""),
-    },
-    {
-      head: "change",
-      value: (beside) => (isPriced(beside) ? usd(beside.now) / usd(beside.before) : NaN),
-      text: (beside) => (isPriced(beside) ? formatChange(usd(beside.now), usd(beside.before)) || "new" : ""),
-    },
-    {
-      head: "requests",
-      value: ({ now }) => countOf(now),
-      unit: ({ now }) => (countOf(now) === 1 ? "request" : "requests"),
-    },
+    { head: "requests", value: ({ now }) => countOf(now) },
     { head: "requests before", value: ({ before }) => countOf(before) },
   ];
 }
 
-/**
- * Says the difference in a sentence, and the two names that changed most:
- * `$3.43 more than the 7 days before: claude-sonnet-5 +$3.85, gpt-5.5 −$2.45`.
- */
-export function describeDifference(comparison: Comparison): string {
-  const { total, totalBefore, title } = comparison;
-  const difference = differenceOf(total, totalBefore);
-  if (difference === 0) return `as much as ${title}`;
-  // What is said to be less is the other one's difference.
-  const [more, less] = difference > 0 ? [total, totalBefore] : [totalBefore, total];
-  const amount = describeDifferenceOf(more, less).replace("+", "");
-  const sentence = `${amount} ${difference > 0 ? "more" : "less"} than ${title}`;
+/** A figure with a bar from a middle line: to the right for more, to the left for less. */
+function swing(difference: number, most: number, text: string): HTMLElement {
+  const bar = element("span", { class: difference < 0 ? "less" : "more-spent" });
+  bar.style.width = `${most > 0 ? (50 * Math.abs(difference)) / most : 0}%`;
+  return element("span", { class: "swing" }, element("span", { class: "middle" }, bar), text);
+}
+
+/** What the heading of a comparison says. */
+export interface Finding {
+  /** The difference of the sums. */
+  figure: string;
+  /** How much that is: `27% more than the 7 days before`. */
+  words: string;
+  /** Both sums, and the two names that changed most. */
+  details: readonly (Node | string)[];
+}
+
+/** Returns the difference of two spans as a figure and in words, with both sums, and the two names that changed most. */
+export function findingOf(comparison: Comparison): Finding {
+  const { total, totalBefore } = comparison;
+  return {
+    figure: describeDifferenceOf(total, totalBefore) || costOf(total),
+    words: besideInWords(comparison),
+    details: [`${costOf(total)}, before ${costOf(totalBefore)}`, ...moversIn(comparison)],
+  };
+}
+
+function besideInWords({ total, totalBefore, title, recordedSince }: Comparison): string {
+  if (recordedSince !== null) return `beside ${title}, recorded since ${formatDay(recordedSince)}`;
+  const found = howMuch(usd(total), usd(totalBefore));
+  if (found === null) return `beside ${title}`;
+  const isExact = total.cost_is_exact && totalBefore.cost_is_exact;
+  const { text, than } = isExact ? found : approximately(found);
+  return `${text} ${than} ${title}`;
+}
+
+/** A figure stays in its line: it could be broken between its sign and its dollars. */
+function moversIn(comparison: Comparison): (Node | string)[] {
   const besides = besidesIn(comparison);
-  if (besides.length < 2) return sentence;
-  const changes = besides
+  if (besides.length < 2) return [];
+  const movers = besides
     .map(({ name, now, before }) => ({
       name,
       text: describeDifferenceOf(now, before),
-      by: differenceOf(now, before),
+      size: Math.abs(differenceOf(now, before)),
     }))
-    .filter(({ by }) => by !== 0)
-    .toSorted((one, other) => Math.abs(other.by) - Math.abs(one.by));
-  return `${sentence}: ${changes
-    .slice(0, 2)
-    .map(({ name, text }) => `${name} ${text}`)
-    .join(", ")}`;
+    .filter(({ size }) => size > 0)
+    .toSorted((one, other) => other.size - one.size)
+    .slice(0, 2);
+  return movers.flatMap(({ name, text }, at) => [
+    `${at === 0 ? ". Changed most: " : ", "}${nameGroup(comparison.by, name)} `,
+    element("span", { class: "figure" }, text),
+  ]);
 }

@@ -1,4 +1,5 @@
 import { element } from "../elements.ts";
+import { nameGroup } from "../project-names.ts";
 import { isFilter, type Change, type State } from "../state.ts";
 import { OTHERS_COLOUR } from "./series-colours.ts";
 
@@ -15,6 +16,7 @@ export function groupNames(
     const mark = element("span", { class: `mark mark-${colours.get(name) ?? OTHERS_COLOUR}` });
     if (!isFilter(by) || name === `(no ${by})`) return [mark, name];
     const narrow = () => change({ filter: { ...filter, [by]: name } });
-    return [mark, element("button", { class: "link", title: `only ${name}`, onclick: narrow }, name)];
+    const title = `only ${name}`;
+    return [mark, element("button", { class: "link", title, onclick: narrow }, nameGroup(by, name))];
   };
 }

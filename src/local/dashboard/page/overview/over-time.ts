@@ -1,6 +1,7 @@
 import { chartOf } from "../chart.ts";
 import type { Series, Words } from "../chart/charted.ts";
 import type { Row, Sums, UsageReport } from "../feed-types.ts";
+import { nameGroup } from "../project-names.ts";
 import { isFilter, type Change, type State } from "../state.ts";
 import { nameBriefly, nameNow, nameWholly } from "../time-names.ts";
 import { describeBeforeByNow, spanBefore, spanOf, timesIn, zoomInto, type Span } from "../times.ts";
@@ -11,7 +12,7 @@ import { OTHERS_COLOUR } from "./series-colours.ts";
 
 const OTHERS = "others";
 /** Pixels. */
-const HEIGHT_OF_TWO = 350;
+const HEIGHT_OF_TWO = 515;
 
 /** What the chart of a span is made of. */
 interface Course {
@@ -46,16 +47,18 @@ export function overTime(course: Course, state: State, change: Change): HTMLElem
     })),
     series: seriesOf({ ...course, rows }, times, state).map((series) => ({
       ...series,
+      name: nameGroup(by, series.name),
       word: wordFor(groupOf(series.name, groups, { order, by }), unit, decimals),
     })),
     isSideBySide,
     // As high as the table beside it.
-    ...(isSideBySide && { height: HEIGHT_OF_TWO }),
+    ...(isSideBySide && matchMedia("(width >= 76rem)").matches && { height: HEIGHT_OF_TWO }),
     sumWords: wordsAt(rows, times, span, unit),
     unit,
     isUnfinished: span.isUntilNow,
-    onName: (name) => {
-      if (!order.includes(name) || !isFilter(by) || name.startsWith("(no ")) return;
+    onName: (shown) => {
+      const name = order.find((one) => nameGroup(by, one) === shown);
+      if (name === undefined || !isFilter(by) || name.startsWith("(no ")) return;
       change({ filter: { ...filter, [by]: name } });
     },
     ...(before !== null &&

@@ -3,6 +3,7 @@ import type { Sums } from "../feed-types.ts";
 import { describeChange, formatDay, formatDollars } from "../numbers.ts";
 import { PERIODS } from "../state.ts";
 import { spanOf, type SpanQuery } from "../times.ts";
+import type { Finding } from "./compare.ts";
 import { costOf, ownWorthOf, worthOf } from "../usage-sums.ts";
 
 /** The span before a period. */
@@ -17,7 +18,7 @@ export interface Before {
 /**
  * Shows what a period cost, beside the span before.
  * @param isSaid - what a card above says already
- * @param difference - says how the two spans differ, where more is known of that than their sums; "" to say nothing of it
+ * @param finding - how the two spans differ, where the reader asked for that; "" to say nothing of the span before
  * @param cost - what the period cost, in words
  */
 export function periodHeading(
@@ -25,7 +26,7 @@ export function periodHeading(
   total: Sums,
   before: Before,
   isSaid: { cost: boolean; before: boolean },
-  difference?: string,
+  finding?: Finding | "",
   cost = costOf(total),
 ): HTMLElement[] {
   const sentences = [
@@ -33,23 +34,23 @@ export function periodHeading(
     ofExtraUse(total),
     paidByOwnKeys(total, before.total),
   ].filter((sentence) => sentence !== "");
-  const beside =
-    difference === undefined
-      ? element("span", {}, besideBefore(total, before))
-      : element("span", { class: "finding" }, difference);
-  const isBesideSaid = isSaid.before && difference === undefined;
-  const isAll = isSaid.cost && isBesideSaid;
-  if (isAll && sentences.length === 0) return [];
-  return [
-    element(
-      "section",
-      { class: "period", attributes: { "aria-label": "the period" } },
-      isAll ? null : element("h2", {}, nameOfPeriod(period)),
-      isSaid.cost ? null : element("strong", {}, cost),
-      isBesideSaid || difference === "" ? null : beside,
-      ...sentences.map((sentence) => element("small", {}, sentence)),
-    ),
-  ];
+  const name = element("h2", {}, nameOfPeriod(period));
+  const parts =
+    typeof finding === "object"
+      ? [
+          name,
+          element("strong", {}, finding.figure),
+          element("span", { class: "finding" }, finding.words),
+          element("small", {}, ...finding.details),
+        ]
+      : [
+          ...(isSaid.cost && (isSaid.before || finding === "") ? [] : [name]),
+          ...(isSaid.cost ? [] : [element("strong", {}, cost)]),
+          ...(isSaid.before || finding === "" ? [] : [element("span", {}, besideBefore(total, before))]),
+        ];
+  const all = [...parts, ...sentences.map((sentence) => element("small", {}, sentence))];
+  if (all.length === 0) return [];
+  return [element("section", { class: "period", attributes: { "aria-label": "the period" } }, ...all)];
 }
 
 /** Such as `Last 7 days`, `This month`, or the first and the last day. */

@@ -66,5 +66,7 @@ export function budgetsNow({ tool, key, project }: UsageRecord, status: Status):
     const all = meters.map(({ name, used }) => `${name}: ${used}`).join("; ");
     return all === "" ? [] : [`Its budgets now: ${all}.`];
   }
-  return meters.map(({ name, used, next, more }) => `${name}, now: ${used}. ${[next, ...more].join(". ")}`);
+  return meters.map(({ name, used, next, assumptions, more }) =>
+    [`${name}, now: ${used}`, next, ...assumptions, ...more].join(". "),
+  );
 }

@@ -1,7 +1,7 @@
 import { choice, element, replaceContents } from "../elements.ts";
 import type { Row } from "../feed-types.ts";
+import { meetProjects, nameGroup, projectsIn } from "../project-names.ts";
 import type { Change, State } from "../state.ts";
-import { tellPathsApart } from "../sessions/listed-session.ts";
 
 /** What the lists are of. */
 const FIELDS = ["tool", "model", "project"] as const;
@@ -23,6 +23,7 @@ export class Narrowing {
 
   /** Shows the names of these rows. Lists that have them already stay, as somebody may be choosing. */
   show(rows: readonly Row[], { filter }: State, change: Change): void {
+    meetProjects(projectsIn(rows));
     const all = FIELDS.map((field) => [field, namesOf(rows, field, filter[field])] as const);
     const shown = JSON.stringify([all, filter]);
     if (shown === this.#shown) return;
@@ -48,8 +49,7 @@ function listOf(
   filter: State["filter"],
   change: Change,
 ): HTMLElement {
-  const briefly = field === "project" ? tellPathsApart(names) : null;
-  const choices = names.map((name) => [name, briefly?.get(name) ?? name] as const);
+  const choices = names.map((name) => [name, nameGroup(field, name)] as const);
   const { [field]: chosen = ANY, ...rest } = filter;
   const label = `${field[0]?.toUpperCase() ?? ""}${field.slice(1)}`;
   return choice(label, [[ANY, "any"], ...choices], chosen, (name) =>

@@ -3,15 +3,19 @@ import { tokensOfModel } from "../../../../core/usage/batch/model-tokens.ts";
 import { costInList } from "../cost.ts";
 import { element } from "../elements.ts";
 import type { PricedRecord } from "../feed-types.ts";
-import { lastPart } from "../live/last-part.ts";
 import { formatCount, momentParts, formatSeconds, formatShare } from "../numbers.ts";
+import { nameProject } from "../project-names.ts";
 import { describeEnd } from "../record/ending.ts";
 import { noteOf, noteParts } from "../record/note.ts";
 import { showRecord } from "../record-dialog.ts";
 import type { Change, State } from "../state.ts";
 import type { TableColumn } from "../table.ts";
 import { tokensPerSecond } from "../../../../core/ledger/times/tokens-per-second.ts";
+import { signOf } from "./sign.ts";
 import { formatSpeed } from "./speed.ts";
+
+/** How a list is sorted where the most expensive requests come first. */
+export const DEAREST = "cost";
 
 /** Columns of the view of requests. A name that is clicked narrows the view to itself. */
 export function requestColumns({ filter }: State, change: Change): TableColumn<PricedRecord>[] {
@@ -33,11 +37,11 @@ export function requestColumns({ filter }: State, change: Change): TableColumn<P
     },
   });
   return [
-    TIME,
+    { ...TIME, contents: (record) => [...signOf(record), ...timeContents(record)] },
     COST,
     named("tool", ({ tool }) => tool),
     named("model", ({ model, model_requested: requested }) => model ?? requested),
-    named("project", ({ project }) => project, lastPart),
+    named("project", ({ project }) => project, nameProject),
     countColumn("tokens in", (record) => tokensOfModel(record)?.input_total),
     fromCacheColumn(tokensOfModel),
     countColumn("tokens out", (record) => tokensOfModel(record)?.output),
@@ -86,15 +90,17 @@ export function fromCacheColumn(
 export const TIME: TableColumn<PricedRecord> = {
   head: "time",
   value: ({ ts }) => ts,
-  contents(record) {
-    const [day, time] = momentParts(record.ts);
-    const date = element("span", { class: "date" }, day);
-    return [element("button", { class: "link", onclick: () => showRecord(record) }, date, time)];
-  },
+  contents: timeContents,
 };
 
+function timeContents(record: PricedRecord): HTMLElement[] {
+  const [day, time] = momentParts(record.ts);
+  const date = element("span", { class: "date" }, day);
+  return [element("button", { class: "link", onclick: () => showRecord(record) }, date, time)];
+}
+
 export const COST: TableColumn<PricedRecord> = {
-  head: "cost",
+  head: DEAREST,
   money: "spent",
   value: ({ cost }) => Number(cost.amount_usd),
   text: (record, decimals) => costInList(record.cost, record, decimals),

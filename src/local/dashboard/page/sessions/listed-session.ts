@@ -116,29 +116,3 @@ export function isFound({ id, tool, projects, branches }: ListedSession, search:
     .split(/\s+/)
     .every((word) => text.includes(word));
 }
-
-/** Returns for each path its last parts, as many as tell it apart from the others: `shop`, or `src/shop` and `work/shop`. */
-export function tellPathsApart(paths: Iterable<string>): ReadonlyMap<string, string> {
-  const all = [...new Set(paths)];
-  const names = new Map<string, string>();
-  let open = all;
-  for (let parts = 1; open.length > 0; parts += 1) {
-    const uses = new Map<string, number>();
-    for (const path of open) {
-      const name = lastParts(path, parts);
-      uses.set(name, (uses.get(name) ?? 0) + 1);
-      names.set(path, name);
-    }
-    open = open.filter((path) => {
-      const name = lastParts(path, parts);
-      return (uses.get(name) ?? 0) > 1 && name !== path;
-    });
-  }
-  return names;
-}
-
-/** The last parts of a path; the whole path if it has no more. */
-function lastParts(path: string, count: number): string {
-  const parts = path.split("/").filter((part) => part !== "");
-  return parts.length <= count ? path : parts.slice(-count).join("/");
-}

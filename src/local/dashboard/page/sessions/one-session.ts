@@ -1,4 +1,5 @@
 import { chartOf } from "../chart.ts";
+import { meetProjects, nameProject } from "../project-names.ts";
 import type { ChartMark } from "../chart/charted.ts";
 import { card, copyable, element } from "../elements.ts";
 import type { Miss, PricedRecord, Row } from "../feed-types.ts";
@@ -21,7 +22,6 @@ import { nameBriefly } from "../time-names.ts";
 import { allOf, costOf, describeEndings, inputOf, nameIn } from "../usage-sums.ts";
 import { agentTable, nameAgent } from "./agent-table.ts";
 import { classBar } from "./class-bar.ts";
-import { tellPathsApart } from "./listed-session.ts";
 import { followSession, type SessionRequest } from "./session-requests.ts";
 import { describeSession, formatFromTo, formatLength } from "./session-words.ts";
 
@@ -59,7 +59,7 @@ export function sessionOf(
       ? `${nameBriefly(firstDay, "day")} to ${formatFromTo(last.ts, last.ts)}`
       : formatFromTo(first.ts, last.ts);
   const projects = namesIn(records, "project");
-  const briefly = tellPathsApart(projects);
+  meetProjects(projects);
   const models = modelsIn(records);
   return [
     element(
@@ -67,7 +67,7 @@ export function sessionOf(
       { class: "session", title: projects.join(", ") },
       describeSession({
         tools: tools.map((row) => nameIn(row, "tool")),
-        projects: projects.map((path) => briefly.get(path) ?? path),
+        projects: projects.map(nameProject),
         branches: namesIn(records, "branch"),
         when: [...(models.length === 1 ? models : []), when].join(", "),
       }),

@@ -5,7 +5,8 @@ import type { Change, State } from "../state.ts";
 import { narrowSumColumns } from "../sum-columns.ts";
 import { mapColumn, sortableTable, type Days, type TableColumn } from "../table.ts";
 import { costOf } from "../usage-sums.ts";
-import { dayIn, isFound, tellPathsApart, type ListedSession } from "./listed-session.ts";
+import { meetProjects, nameProject } from "../project-names.ts";
+import { dayIn, isFound, type ListedSession } from "./listed-session.ts";
 import { formatLastUsed, formatLength } from "./session-words.ts";
 
 /** Characters of a branch that have room. */
@@ -98,9 +99,7 @@ function columnsOf(
   sessions: readonly ListedSession[],
   open: (session: string) => void,
 ): TableColumn<ListedSession>[] {
-  const names = tellPathsApart(sessions.flatMap(({ projects }) => projects));
-  const projectOf = ({ projects }: ListedSession) =>
-    projects.length === 0 ? NO_PROJECT : projects.map((path) => names.get(path)).join(", ");
+  meetProjects(sessions.flatMap(({ projects }) => projects));
   return [
     {
       head: "project",
@@ -148,4 +147,8 @@ function columnsOf(
       isWords: true,
     },
   ];
+}
+
+function projectOf({ projects }: ListedSession): string {
+  return projects.length === 0 ? NO_PROJECT : projects.map(nameProject).join(", ");
 }
