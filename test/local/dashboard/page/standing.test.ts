@@ -37,7 +37,7 @@ async function startRefusing(t: TestContext) {
     { usd: 9_000, per: "month" },
   ];
   const tools = {
-    codex: { budgets: [{ usd: 4, per: "day" }] },
+    codex: { budgets: [{ usd: spentByMidnight(3), per: "day" }] },
     zed: { budgets: [{ usd: 900, per: "week" }] },
     pi: { budgets: [{ usd: 800, per: "week" }] },
   };
@@ -58,6 +58,12 @@ async function startRefusing(t: TestContext) {
   return next.ready;
 }
 
+/** Dollars of a budget for the day that is half used at least, and spent before midnight at the rate until now: at any hour the page says so. */
+function spentByMidnight(spent: number): number {
+  const passed = (Date.now() - new Date().setHours(0, 0, 0, 0)) / DAY_MS;
+  return Number((spent + Math.min(1, (spent / passed - spent) / 2)).toFixed(6));
+}
+
 async function open(page: Page, url: string, question: string): Promise<void> {
   await page.goto("about:blank");
   await page.goto(`${url}/#/overview?${question}`);
@@ -75,6 +81,7 @@ test("a budget that refuses because of a model without a price", { skip }, async
       for (const since of ["today", "30d", "month"]) {
         await open(page, daemon.url, `since=${since}`);
         await page.waitForSelector('.notices .failure:has-text("as odd has no price")');
+        await page.waitForSelector('.standing .meter:has-text("At this rate, spent by")');
         const top = Number(
           await page.evaluate("document.querySelector('.chart').getBoundingClientRect().top"),
         );

@@ -32,7 +32,7 @@ export function budgetMeters({ budgets, lifts }: Pick<Status, "budgets" | "lifts
       tone: toneOf(budget),
       isRefusing: isSpent,
       next: nextOf(budget, lifts),
-      alarms: isSpentSoon(budget) ? [nextOf(budget, lifts)] : [],
+      alarms: outlookOf(budget),
       finding: findingOf(budget, isSpent),
       assumptions: assumptionsOf(budget),
       more: isSpent ? liftHint([budget]) : [],
@@ -58,11 +58,11 @@ function toneOf({ percent, action, warn }: Budget): Tone {
 }
 
 function nextOf(budget: Budget, lifts: Status["lifts"]): string {
-  const { action, window, until, spent_at: spentAt } = budget;
+  const { action, window, until } = budget;
   if (isRefusing(budget, lifts)) return `Refused${describeUntil(budget)}`;
   return [
     ...(action === "refuse" ? [] : ["Only warns"]),
-    ...(spentAt !== null && isSpentSoon(budget) ? [`At this rate, spent by ${formatNear(spentAt)}`] : []),
+    ...outlookOf(budget),
     // A rolling window has no moment at which it begins again.
     ...("rolling" in window ? [] : [`Starts over ${formatNear(until)}`]),
   ].join(". ");
@@ -73,9 +73,9 @@ function findingOf(budget: Budget, isRefused: boolean): string {
   return toneOf(budget) === "" ? "" : `${nameOf(budget)} is ${budget.percent}% spent`;
 }
 
-/** Whether it will be spent before its window ends, at the rate until now. */
-function isSpentSoon({ spent_at: spentAt, percent }: Budget): boolean {
-  return spentAt !== null && percent < 100;
+/** When it will be spent, at the rate until now; nothing where its window ends before. */
+function outlookOf({ spent_at: spentAt, percent }: Budget): string[] {
+  return spentAt === null || percent >= 100 ? [] : [`At this rate, spent by ${formatNear(spentAt)}`];
 }
 
 /** Says once of each model that it has no price, however many budgets assume its cost. */
