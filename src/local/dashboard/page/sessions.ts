@@ -3,12 +3,11 @@ import type { PricedRecord, Row, Sums, UsageReport } from "./feed-types.ts";
 import { readFeed, readRecords } from "./feeds.ts";
 import { nothingMatches, nothingYet } from "./frame/empty.ts";
 import { filterControls, periodControls, searchBox } from "./period.ts";
-import { dayIn, listSessions } from "./sessions/listed-session.ts";
+import { listSessions } from "./sessions/listed-session.ts";
 import { sessionOf } from "./sessions/one-session.ts";
 import { SessionList } from "./sessions/session-list.ts";
 import { questionOf, type Change, type State } from "./state.ts";
 import { dayOf, spanOf, startOfDay, TIME_ZONE } from "./times.ts";
-import { nameIn } from "./usage-sums.ts";
 
 /** As many requests of a session as a chart can tell apart. */
 const MOST_REQUESTS = 300;
@@ -16,8 +15,10 @@ const MOST_REQUESTS = 300;
 const MOST_TIMES = 1_000;
 /** Earlier days have sums that are faster to read than their records. */
 const DAYS_WITH_TIMES = 2;
-/** So many have sums by the hour. A year would have tens of thousands of them. */
+/** So many have sums by the hour and the model. A year would have tens of thousands of them. */
 const DAYS_WITH_HOURS = 31;
+/** By what a model cost, the dearest one of a session is found. */
+const DEARNESS = "requests,cost_usd,plan_worth_usd,own_worth_usd";
 /** A session may have begun so many days before a period. */
 const DAYS_OF_SESSION = 30;
 
@@ -78,7 +79,7 @@ export function sessionsControls(state: State, change: Change): HTMLElement[] {
   if (session !== undefined) return [element("button", { onclick: back }, "‹ All sessions")];
   return [
     ...periodControls(state, change),
-    searchBox("Project, branch, tool or id", search, onSearch),
+    searchBox("Project, branch, tool, model or id", search, onSearch),
     ...filterControls(state, change),
   ];
 }
@@ -86,17 +87,12 @@ export function sessionsControls(state: State, change: Change): HTMLElement[] {
 async function readList(state: State, change: Change, signal: AbortSignal): Promise<HTMLElement[]> {
   const question = questionOf(state);
   const ofHours = lastDays(state, DAYS_WITH_HOURS);
-  const hasEarlier = ofHours["since"] !== question["since"];
-  const namesBy = (by: string, asked: Readonly<Record<string, string>>) =>
-    readRows(by, { ...asked, fields: "requests" }, signal);
-  const [tools, named, last, records] = await Promise.all([
+  const [tools, places, hours, records] = await Promise.all([
     readRows("session,tool", { ...question, fields: Object.keys(LISTED).join() }, signal),
-    namesBy(`session,project,branch,${hasEarlier ? "day" : "hour"}`, question),
-    hasEarlier ? namesBy("session,hour", ofHours) : [],
+    readRows("session,project,branch,day", { ...question, fields: "requests" }, signal),
+    readRows("session,hour,model", { ...ofHours, fields: DEARNESS }, signal),
     readTimes(state, signal),
   ]);
-  const hours = hasEarlier ? last : named;
-  const places = hasEarlier ? named : named.map((row) => ({ ...row, day: dayIn(nameIn(row, "hour")) }));
   if (tools.length === 0)
     return [
       Object.keys(state.filter).length > 0

@@ -87,6 +87,41 @@ for (const [what, known, expected] of [
     assert.equal(codex.isLastedMost, !what.startsWith("from before"));
   });
 
+/** Requests of a model in an hour of the session. */
+function used(model: string, requests: number, paid: object): Row {
+  return row({ session: "one", hour: "2026-11-18 14:00", model, ...paid }, requests);
+}
+
+test("a session has its models, the dearest first, whoever paid; where no cost is known, that of the most requests", () => {
+  for (const [hours, expected] of [
+    [
+      [used("small", 9, { cost_usd: "0.10" }), used("large", 1, { cost_usd: "1.9" })],
+      ["large", "small"],
+    ],
+    // Each hour has a row of its own.
+    [
+      [used("a", 1, { cost_usd: "0.6" }), used("b", 1, { cost_usd: "1" }), used("a", 1, { cost_usd: "0.6" })],
+      ["a", "b"],
+    ],
+    [
+      [
+        used("small", 9, { cost_usd: "0", plan_worth_usd: "0.10" }),
+        used("large", 1, { cost_usd: "0", plan_worth_usd: "1.9" }),
+      ],
+      ["large", "small"],
+    ],
+    [
+      [used("small", 2, { cost_usd: null }), used("large", 1, { cost_usd: null })],
+      ["small", "large"],
+    ],
+    [[row({ session: "one", hour: "2026-11-18 14:00", model: null })], []],
+  ] as const) {
+    const [codex] = listSessions({ ...ROWS, hours }, []);
+    assert.deepEqual(codex?.models, expected);
+    assert.equal(isFound(codex, "codex LARGE"), expected.includes("large" as never));
+  }
+});
+
 test("an hour is said as one, a time to the minute, and a day alone has none", () => {
   const time = new Intl.DateTimeFormat(undefined, { hour: "numeric" });
   const hour = time.formatRange(new Date("2026-11-18T14:00"), new Date("2026-11-18T15:00"));

@@ -89,12 +89,12 @@ test("sessions have their hours, and those of long ago only their days", { skip 
   const { page } = await openChromium(t, { timezoneId: "UTC" });
   for (const [since, remark] of [
     ["30d", /^2 sessions, [^ ]+$/],
-    ["90d", /^3 sessions, [^ ]+\. Of earlier sessions, only the days are known\.$/],
+    ["90d", /^3 sessions, [^ ]+\. Of earlier sessions, only the days are known, and not the models\.$/],
   ] as const) {
     await page.goto("about:blank");
     await page.goto(`${daemon.url}/#/sessions?since=${since}`);
     const cellsOf = async (session: string) => {
-      const row = page.locator(`.sessions tbody tr:has(.identifier:text-is("${session}"))`);
+      const row = page.locator(`.sessions tbody tr:has([data-column="session"]:text-is("${session}"))`);
       await row.waitFor();
       return row.locator('[data-column="last used"], [data-column="lasted"]').allTextContents();
     };

@@ -203,7 +203,7 @@ test(
       const hasWorth = sessions.some((row) => row["plan_worth_usd"] !== null);
       assert.deepEqual(
         (await readRows(page, "Sessions"))
-          .map(([, , tool, , , ...figures]) => [tool, ...figures].join())
+          .map(([, , tool, , , , ...figures]) => [tool, ...figures].join())
           .toSorted(),
         sessions.map((row) => sessionCells(row, hasWorth)).toSorted(),
       );

@@ -21,7 +21,7 @@ const LINES = {
   ],
   sessions: [
     ["project", "branch", "cost"],
-    ["tool", "last used", "failed", "requests"],
+    ["tool", "last used", "model", "failed"],
   ],
   overview: [
     ["tool", "cost"],

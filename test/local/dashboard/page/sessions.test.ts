@@ -34,7 +34,7 @@ function names(page: Page): Promise<string[][]> {
   return page
     .locator(".table tbody tr:not(.day)")
     .evaluateAll((rows) =>
-      rows.map((row) => [...row.children].slice(0, 5).map((cell) => cell.textContent ?? "")),
+      rows.map((row) => [...row.children].slice(0, 6).map((cell) => cell.textContent ?? "")),
     );
 }
 
@@ -43,8 +43,11 @@ test(
   { skip },
   async (t) => {
     const daemon = await startWithRecords(t, [
-      ...session("5e551017-1", 13, () => ({
+      // Of two models, the one that costs less has more requests.
+      ...session("5e551017-1", 13, (at) => ({
         tool: "codex",
+        ...(at < 10 && { model: "claude-haiku-4-5" }),
+        ...(at >= 10 && { tokens: tokens({ input_uncached: 100_000, output: 5 }) }),
         project: "/home/me/src/shop",
         branch: "fix-login",
       })),
@@ -56,10 +59,10 @@ test(
     await page.waitForSelector(".table tbody tr");
     const [first, second, third] = await names(page);
     assert.deepEqual(
-      [first?.[0], first?.[1], first?.[2], first?.[4]],
-      ["src/shop", "fix-login", "codex", "12 min"],
+      [first?.[0], first?.[1], first?.[2], first?.[3], first?.[5]],
+      ["src/shop", "fix-login", "codex", "claude-sonnet-5 +1", "12 min"],
     );
-    assert.match(first?.[3] ?? "", /12:12\sPM$/);
+    assert.match(first?.[4] ?? "", /12:12\sPM$/);
     assert.equal(second?.[0], "client/shop");
     assert.ok(second[1]?.startsWith("<img src=x"));
     assert.equal(third?.[0], "(no project)");

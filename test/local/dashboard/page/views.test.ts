@@ -142,7 +142,7 @@ test(
     assert.equal(await own.first().locator("td:nth-child(5)").textContent(), "$0.00325");
     assert.equal(await page.locator(".chart svg").count(), 1);
     await page.click('button:text-is("‹ All sessions")');
-    await page.waitForSelector('.identifier:text-is("session-1")');
+    await page.waitForSelector('.sessions button.name[title*="session session-1"]');
     await page.goto(`${daemon.url}/#/live`);
     await page.locator(".live tbody button.link").first().click();
     const text = (await page.textContent("dialog")) ?? "";

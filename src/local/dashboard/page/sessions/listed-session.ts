@@ -13,6 +13,8 @@ export interface ListedSession {
   /** Whole paths. */
   projects: readonly string[];
   branches: readonly string[];
+  /** Those of the last days, the dearest first. */
+  models: readonly string[];
   /** The local day, with the time of day or its hour if that is known: `2026-11-19 14:05:09`, `2026-11-19 14:00`. It sorts as text. */
   lastUsed: string;
   /** Milliseconds from its first request of the period to its last; whole days where only those are known; null if not even those are. */
@@ -26,8 +28,8 @@ interface SessionRows {
   tools: readonly Row[];
   /** With their projects, branches and days. The same names may come in many rows. */
   places: readonly NamedRow[];
-  /** Of the last days only, as there are many. */
-  hours: readonly NamedRow[];
+  /** With their hours and models: of the last days only, as there are many. */
+  hours: readonly Row[];
 }
 
 /** Joins what is known of each session. Records say more than sums: when exactly, where all of a session are among them. */
@@ -39,6 +41,7 @@ export function listSessions(
   const hoursOf = namesBySession(hours, "hour");
   const projectsOf = namesBySession(places, "project");
   const branchesOf = namesBySession(places, "branch");
+  const modelsOf = modelsBySession(hours);
   const timesOf = new Map<string, string[]>();
   for (const { session, tool, ts } of records) {
     const key = JSON.stringify([session, tool]);
@@ -49,7 +52,10 @@ export function listSessions(
   return tools.map((row) => {
     const [id, tool] = [nameIn(row, "session"), nameIn(row, "tool")];
     const times = (timesOf.get(JSON.stringify([id, tool])) ?? []).toSorted();
-    const names = { id, tool, row, projects: projectsOf.get(id) ?? [], branches: branchesOf.get(id) ?? [] };
+    const [projects, branches, models] = [projectsOf, branchesOf, modelsOf].map(
+      (named) => named.get(id) ?? [],
+    );
+    const names = { id, tool, row, projects: projects ?? [], branches: branches ?? [], models: models ?? [] };
     return { ...names, ...timesIn(row, { days: daysOf.get(id) ?? [], hours: hoursOf.get(id) ?? [], times }) };
   });
 }
@@ -108,9 +114,31 @@ function namesBySession(rows: readonly NamedRow[], grouping: string): ReadonlyMa
   return new Map(Array.from(names, ([session, all]) => [session, [...all].sort()]));
 }
 
-/** Returns whether a session has all words of a search in its project, branch, tool or id. */
-export function isFound({ id, tool, projects, branches }: ListedSession, search: string): boolean {
-  const text = [...projects, ...branches, tool, id].join("\n").toLowerCase();
+/** The models of each session, the dearest first. What a plan or an own key paid counts by its worth; what nothing is known of, by its requests. */
+function modelsBySession(rows: readonly Row[]): ReadonlyMap<string, readonly string[]> {
+  const sessions = new Map<string, Map<string, { dollars: number; requests: number }>>();
+  for (const row of rows) {
+    const { model, requests, cost_usd: cost, plan_worth_usd: byPlan, own_worth_usd: byOwnKey } = row;
+    if (typeof model !== "string") continue;
+    const session = nameIn(row, "session");
+    const models = sessions.get(session) ?? new Map<string, { dollars: number; requests: number }>();
+    sessions.set(session, models);
+    const before = models.get(model) ?? { dollars: 0, requests: 0 };
+    const dollars = [cost, byPlan, byOwnKey].reduce((sum, usd) => sum + Number(usd ?? 0), before.dollars);
+    models.set(model, { dollars, requests: before.requests + requests });
+  }
+  return new Map(Array.from(sessions, ([session, models]) => [session, byDearness(models)]));
+}
+
+function byDearness(models: ReadonlyMap<string, { dollars: number; requests: number }>): string[] {
+  return [...models]
+    .toSorted(([, one], [, other]) => other.dollars - one.dollars || other.requests - one.requests)
+    .map(([model]) => model);
+}
+
+/** Returns whether a session has all words of a search in its project, branch, tool, model or id. */
+export function isFound({ id, tool, projects, branches, models }: ListedSession, search: string): boolean {
+  const text = [...projects, ...branches, tool, ...models, id].join("\n").toLowerCase();
   return search
     .toLowerCase()
     .split(/\s+/)

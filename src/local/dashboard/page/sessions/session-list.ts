@@ -38,7 +38,7 @@ export class SessionList {
     const all = describeAll(sessions);
     this.#all = sessions.every(({ lastUsed }) => lastUsed !== dayIn(lastUsed))
       ? all
-      : `${all}. Of earlier sessions, only the days are known.`;
+      : `${all}. Of earlier sessions, only the days are known, and not the models.`;
     this.#columns = columnsOf(sessions, (session) =>
       change({ filter: { ...filter, session }, sort: undefined }),
     );
@@ -122,6 +122,16 @@ function columnsOf(
     },
     { head: "tool", value: ({ tool }) => tool, isWords: true },
     {
+      head: "model",
+      value: ({ models }) => models.join(", "),
+      exact: ({ models }) => models.join(", "),
+      contents: ({ models: [dearest = "", ...others] }) => [
+        element("span", { class: "name" }, dearest),
+        ...(others.length === 0 ? [] : [element("small", {}, ` +${formatCount(others.length)}`)]),
+      ],
+      isWords: true,
+    },
+    {
       head: "last used",
       value: ({ lastUsed }) => lastUsed,
       contents({ lastUsed }) {
@@ -139,13 +149,7 @@ function columnsOf(
     ...narrowSumColumns(sessions.map(({ row }) => row)).map((column) =>
       mapColumn(column, ({ row }: ListedSession) => row),
     ),
-    {
-      head: "session",
-      value: ({ id }) => id,
-      exact: ({ id }) => id,
-      contents: ({ id }) => [element("span", { class: "identifier" }, id)],
-      isWords: true,
-    },
+    { head: "session", value: ({ id }) => id, isWords: true },
   ];
 }
 
