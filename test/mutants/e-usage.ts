@@ -275,4 +275,20 @@ export const USAGE: readonly Mutant[] = [
     find: "priceOf(count, ASSUMED_PIECES.get(tool) ?? ASSUMED_CALL, 0)",
     replace: "priceOf(0, ASSUMED_CALL, 0)",
   },
+  {
+    row: "E5",
+    without: "writing costs in rows so that they have room",
+    test: "test/cli/terminal/every-width.test.ts",
+    file: "src/cli/commands/live/request-row.ts",
+    find: "amount < LARGE ? LESS_THAN_A_DOLLAR : amount",
+    replace: "LESS_THAN_A_DOLLAR",
+  },
+  {
+    row: "E5",
+    without: "taking only nothing for a share of 0 %",
+    test: "test/cli/commands/usage/table.test.ts",
+    file: "src/cli/commands/usage/columns.ts",
+    find: "formatShare(Number(part), Number(whole))",
+    replace: "formatShare(Math.round(share * 1_000) / 1_000, 1)",
+  },
 ];

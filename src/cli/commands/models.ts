@@ -33,7 +33,7 @@ export const command = defineCommand({
       );
     if (missing.length > 0)
       note(
-        `The models of ${missing.join(", ")} are missing, because ${missing.length === 1 ? "it has" : "they have"} not answered; see: tollkeeper status`,
+        `The models of ${missing.join(", ")} are missing, because ${missing.length === 1 ? "it has" : "they have"} not answered. To see why, type: tollkeeper status`,
       );
     const remark = remarkOnAge(prices.table, Date.now());
     if (remark !== null) printProse([remark]);

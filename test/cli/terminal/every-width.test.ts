@@ -351,6 +351,7 @@ test("tail keeps the reason whole, and names where there is room", () => {
             const text = lines.join(" ").replaceAll(/ +/g, " ");
             const said = areReasonsAsked ? row.reason : row.ending;
             assert.ok(text.includes(said) || (row.isUsual && width < 100), lines.join("\n"));
+            assert.ok(areReasonsAsked || text.includes(row.cost), lines.join("\n"));
             // Its beginning can be typed, but where a day and a model leave no room.
             assert.ok(
               text.includes(` ${row.id} `) || (hasDays && !areReasonsAsked && width < 80),
@@ -372,6 +373,17 @@ test("tail keeps the reason whole, and names where there is room", () => {
     RUNS,
   );
 });
+
+for (const [output, expected] of [
+  [1, "<$0.0001"],
+  [100, "$0.0010"],
+  [1_000_000, "$10.0000"],
+  [200_000_000, "$2,000.00"],
+] as const)
+  test(`tail writes a cost in at most nine characters: ${expected}`, () => {
+    const row = describeRecord(usageRecord({ model: "gpt-5", tokens: tokens({ output }) }), PRICES);
+    assert.equal(row.cost, expected);
+  });
 
 test("top has every account's limits in whole parts", () => {
   const accounts = fc.array(

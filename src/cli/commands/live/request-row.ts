@@ -8,7 +8,7 @@ import { isRedirect } from "../../../core/upstream-health.ts";
 import { WARMUP, WEB_PAGE } from "../../../core/usage/reading.ts";
 import { isOwnUpstream, isPlanUpstream } from "../../../core/plans/names.ts";
 import { costOf, type Cost } from "../../../core/price/cost.ts";
-import { formatDollars } from "../../../core/price/money.ts";
+import { formatInColumn, parseMoney, type Money } from "../../../core/price/money.ts";
 import type { PriceBook } from "../../../core/price/price-book.ts";
 import { toPrintable } from "../../../core/text/printable.ts";
 import type { RunningRequest } from "../../../core/ledger/running-request.ts";
@@ -270,14 +270,28 @@ function describeCost(record: UsageRecord, prices: PriceBook): string {
 /** In the words of `usage` and the dashboard. Nothing where there was nothing to pay. */
 function formatCostOf(cost: Cost, { tokens, upstream }: Pick<UsageRecord, "tokens" | "upstream">): string {
   if (cost.kind === "unknown") return "unknown";
-  if (cost.kind === "unpriced") return cost.atLeast > 0n ? `≥${formatDollars(cost.atLeast)}` : "unpriced";
+  if (cost.kind === "unpriced") return cost.atLeast > 0n ? atLeast(cost.atLeast) : "unpriced";
   if (cost.amount === 0n && cost.from === "free") {
     if (tokens === null) return "";
     return isOwnUpstream(upstream) ? "own" : isPlanUpstream(upstream) ? "plan" : "free";
   }
-  if (cost.amount === 0n) return formatDollars(0n);
-  return `${cost.isLowerBound ? "≥" : ""}${formatDollars(cost.amount)}`;
+  return cost.isLowerBound && cost.amount > 0n ? atLeast(cost.amount) : formatInRows(cost.amount);
 }
+
+function atLeast(amount: Money): string {
+  const dollars = formatInRows(amount);
+  return `≥${dollars.startsWith("<") ? formatInRows(0n) : dollars}`;
+}
+
+/** All rows have as many places, so that points stand beneath each other and no figure is cut. `explain` has all digits. */
+function formatInRows(amount: Money): string {
+  return formatInColumn(amount, amount < LARGE ? LESS_THAN_A_DOLLAR : amount);
+}
+
+/** The parts of such a sum have four places. */
+const LESS_THAN_A_DOLLAR: Money = 1n;
+/** A hundred dollars: with four places, it would be too long for a narrow terminal. */
+const LARGE = parseMoney("100") ?? 0n;
 
 /** Returns e.g. `74 KB`. */
 export function formatBytes(bytes: number): string {

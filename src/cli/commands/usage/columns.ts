@@ -273,10 +273,10 @@ const EIGHTHS = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
 /** Draws e.g. `██▋     45%`. */
 function drawShare(part: Money, whole: Money): string {
-  const share = whole === 0n ? 0 : Number((part * 10_000n) / whole) / 10_000;
+  const share = whole === 0n ? 0 : Number(part) / Number(whole);
   const eighths = Math.round(share * BAR_CELLS * 8);
   const bar = "█".repeat(Math.floor(eighths / 8)) + (EIGHTHS[eighths % 8] ?? "");
-  return `${bar.padEnd(BAR_CELLS)} ${formatShare(share, 1).padStart(4)}`;
+  return `${bar.padEnd(BAR_CELLS)} ${formatShare(Number(part), Number(whole)).padStart(4)}`;
 }
 
 /** To three significant digits: a quantile is not exact. */

@@ -4,6 +4,7 @@ import type { PriceTable } from "../../../core/price/price-table.ts";
 import type { SpendingCost } from "../../../core/price/spending.ts";
 import { toPrintable } from "../../../core/text/printable.ts";
 import { formatNumber, pluralize } from "../../terminal/format.ts";
+import { CLASS_TITLES } from "../../prices/cost-rows.ts";
 import { formatShare } from "../../prices/format-cost.ts";
 import { allRequestsOf, failedOf, inputOf, scaleOf } from "./columns.ts";
 
@@ -100,17 +101,29 @@ function describeSaved({ sums, cost: { saved, billed, amount } }: ReportRow): st
 }
 
 /** Names what has no price; null when everything has one. */
-export function describeUnpriced({ unpriced }: SpendingCost): string | null {
+export function describeUnpriced({ unpriced }: Pick<SpendingCost, "unpriced">): string | null {
   if (unpriced.length === 0) return null;
-  const most = unpriced.toSorted((a, b) => b.requests - a.requests);
-  const listed = most.slice(0, MOST_LISTED).map(({ model, what, requests }) => {
+  const ofModels = new Map<string | null, string[]>();
+  for (const { model, what, requests } of unpriced.toSorted((a, b) => b.requests - a.requests)) {
+    const count = requests > 0 ? ` in ${pluralize(requests, "request")}` : "";
+    const part = what === "model" ? count : ` (${titleOf(what)})${count}`;
+    ofModels.set(model, [...(ofModels.get(model) ?? []), part]);
+  }
+  const most = [...ofModels];
+  const listed = most.slice(0, MOST_LISTED).map(([model, parts]) => {
     const name = model === null ? "a model that is not named" : toPrintable(model);
-    const part = what === "model" ? name : `${name} (${toPrintable(what)})`;
-    return requests > 0 ? `${part} in ${pluralize(requests, "request")}` : part;
+    return `${name}${parts.join(" and")}`;
   });
   const rest = most.length - listed.length;
   const more = rest > 0 ? `, and ${formatNumber(rest)} more` : "";
   return `The cost leaves out what has no known price: ${listed.join(", ")}${more}. To set prices, add them under "prices" with:\n  tollkeeper config edit`;
+}
+
+/** What of a model has no price: a class of tokens by the title that tables of prices have for it. */
+function titleOf(what: string): string {
+  return Object.hasOwn(CLASS_TITLES, what)
+    ? CLASS_TITLES[what as keyof typeof CLASS_TITLES]
+    : toPrintable(what);
 }
 
 /** Says of how many lines of the ledger no sum knows. */

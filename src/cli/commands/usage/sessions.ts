@@ -5,11 +5,11 @@ import { pluralize } from "../../terminal/format.ts";
 import { shortDay } from "../../terminal/short-time.ts";
 import type { LedgerReport } from "./report.ts";
 
-/** What a person asks for sessions by: each has its tool and its hours. */
-export const SESSION_GROUPINGS: readonly Grouping[] = ["session", "tool", "hour"];
+/** What a person asks for sessions by: each has its tool, its project and its hours. */
+export const SESSION_GROUPINGS: readonly Grouping[] = ["session", "tool", "project", "hour"];
 
 /** The names of a row. */
-const HEADS = ["session", "tool", "last used"];
+const HEADS = ["session", "tool", "project", "last used"];
 
 /** So many sessions are listed unless all are asked for. */
 const MOST_LISTED = 20;
@@ -18,8 +18,8 @@ const MOST_LISTED = 20;
 const LEAST_ID = 8;
 
 /**
- * Returns a report by {@link SESSION_GROUPINGS} with a row for each session: the beginning of its id that no other one has, its tools, and the
- * last hour in which it was used. The dearest come first, and those that are not listed are one row.
+ * Returns a report by {@link SESSION_GROUPINGS} with a row for each session: the beginning of its id that no other one has, its tools and projects,
+ * and the last hour in which it was used. The dearest come first, and those that are not listed are one row.
  */
 export function listSessions(report: LedgerReport, areAllListed: boolean): LedgerReport {
   const { sandbox } = report;
@@ -45,17 +45,19 @@ function gather({ rows, total }: Sums, areAllListed: boolean): Sums {
   const listed = sessions.slice(0, count).map(({ id, parts }) => {
     const named = parts.map(({ names }) => names);
     const tools = new Set(named.map(([, tool]) => tool ?? "unknown"));
-    const hours = named.flatMap(([, , hour]) => hour ?? []).toSorted();
+    const projects = new Set(named.map(([, , project]) => project ?? null));
+    const hours = named.flatMap(([, , , hour]) => hour ?? []).toSorted();
     const names = [
       id === null ? null : id.slice(0, length),
       describeTools([...tools]),
+      projects.size > 1 ? pluralize(projects.size, "project") : ([...projects][0] ?? null),
       shortDay(hours.at(-1) ?? ""),
     ];
     return sumOfRows(names, parts);
   });
   const others = sessions.slice(count);
   if (others.length === 0) return { rows: listed, total };
-  const names = [pluralize(others.length, "other"), "--all", ""];
+  const names = [pluralize(others.length, "other"), "--all", "", ""];
   const rest = sumOfRows(
     names,
     others.flatMap(({ parts }) => parts),

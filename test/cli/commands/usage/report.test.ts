@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { stripVTControlCharacters } from "node:util";
+import { describeUnpriced } from "../../../../src/cli/commands/usage/sentences.ts";
 import type { UsageRecord } from "../../../../src/core/ledger/record.ts";
 import { priceTable } from "../../../helpers/ledger/prices.ts";
 import { renderedReport as rendered } from "../../../helpers/ledger/rendered-report.ts";
@@ -289,4 +290,18 @@ test("a report by hour has a row for hours without requests", () => {
     rendered(records, { by: ["hour"], period, isColoured: true }).includes("\u001b[2m1 idle hour\u001b[0m"),
   );
   assert.doesNotMatch(rendered(records, { by: ["day"], period }), /idle/);
+});
+
+const unpricedPart = (model: string, what: string, requests: number) => ({ model, what, requests });
+
+test("a model is named once with all that has no price of it, by the titles of classes", () => {
+  const unpriced = [
+    unpricedPart("embed-1", "cache_read", 23),
+    unpricedPart("house", "model", 40),
+    unpricedPart("embed-1", "output", 20),
+  ];
+  assert.match(
+    describeUnpriced({ unpriced }) ?? "",
+    /: house in 40 requests, embed-1 \(cache read\) in 23 requests and \(output\) in 20 requests\. /,
+  );
 });

@@ -19,17 +19,23 @@ const listed = (records: readonly UsageRecord[], areAllListed = false, width = 1
     .split("\n")
     .slice(2);
 
-test("a session has the beginning of its id, its tools and the hour in which it was last used", () => {
+test("a session has the beginning of its id, its tools, its project and the hour in which it was last used", () => {
   const [head, ...rows] = listed([
-    spent("10ee229e-9b2d", { tool: "codex", ts: "2026-11-20T09:10:00.000Z" }),
-    spent("10ee229e-9b2d", { tool: "codex", ts: "2026-11-21T11:10:00.000Z" }),
-    spent("20ee229e-9b2d", { tool: "zed", ts: "2026-11-21T12:10:00.000Z" }),
+    spent("10ee229e-9b2d", { tool: "codex", project: "/code/shop", ts: "2026-11-20T09:10:00.000Z" }),
+    spent("10ee229e-9b2d", { tool: "codex", project: "/code/shop", ts: "2026-11-21T11:10:00.000Z" }),
+    spent("20ee229e-9b2d", { tool: "zed", project: "/code/shop", ts: "2026-11-21T12:10:00.000Z" }),
+    spent("20ee229e-9b2d", {
+      tool: "zed",
+      project: "/code/docs",
+      ts: "2026-11-21T10:10:00.000Z",
+      tokens: tokens({ input_uncached: 9 }),
+    }),
     spent(null, { tool: "zed", tokens: tokens({ input_uncached: 10 }) }),
   ]);
-  assert.match(head ?? "", /^session +tool +last used +cost +share +requests /);
-  assert.match(rows[0] ?? "", /^10ee229e +codex +Nov 21 11:00 +\$0\.2\d+ .* 2 /);
-  assert.match(rows[1] ?? "", /^20ee229e +zed +Nov 21 12:00 /);
-  assert.match(rows[2] ?? "", /^\(no session\) +zed /);
+  assert.match(head ?? "", /^session +tool +project +last used +cost +share +requests /);
+  assert.match(rows[0] ?? "", /^10ee229e +codex +\/code\/shop +Nov 21 11:00 +\$0\.2\d+ .* 2 /);
+  assert.match(rows[1] ?? "", /^20ee229e +zed +2 projects +Nov 21 12:00 /);
+  assert.match(rows[2] ?? "", /^\(no session\) +zed +\(no project\) /);
 });
 
 test("beyond twenty sessions the others are one row, unless all are asked for", () => {

@@ -46,6 +46,11 @@ test("a wide terminal shows all usual columns, with each row's share of the cost
   ]);
 });
 
+test("only nothing is a share of 0 %", () => {
+  const rows = render({}, ["tool"], [spent("codex", 10_000_000_000), spent("zed", 10)]);
+  assert.match(rows.find((row) => row.startsWith("zed ")) ?? "", /^zed +<\$0\.01 +<1% /);
+});
+
 test("at 80 and at 60 columns, columns are left out and named, and nothing is wrapped", () => {
   assert.deepEqual(render({ width: 80 }), [
     "tool             cost        share  requests     tokens in  tokens out",
