@@ -12,7 +12,7 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 test("each mutant names a row of the threat table, or a part of the program, and a test file that exists", () => {
   for (const { row, without, test: file } of MUTANTS) {
-    assert.match(row, /^(?:[A-G]\d+|budgets|prices|limits|connect|digest)$/, without);
+    assert.match(row, /^(?:[A-G]\d+|budgets|prices|limits|connect|digest|page)$/, without);
     assert.ok(existsSync(ROOT + file), `${row}, without ${without}: no test ${file}`);
   }
 });

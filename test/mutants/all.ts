@@ -13,6 +13,7 @@ import { DIGESTS } from "./digest.ts";
 import { LIMIT_READINGS } from "./limits.ts";
 import type { Mutant } from "./mutant.ts";
 import { OWN_KEYS } from "./own-keys.ts";
+import { PAGE_WORDS } from "./page.ts";
 import { PLANS } from "./plans.ts";
 import { PRICE_SUMS } from "./prices.ts";
 
@@ -34,4 +35,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...BUDGET_COUNTS,
   ...PRICE_SUMS,
   ...CONNECT,
+  ...PAGE_WORDS,
 ];

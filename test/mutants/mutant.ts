@@ -2,7 +2,7 @@ import type { Edit } from "./locate.ts";
 
 /** An edit of the source that removes one rule, so that the test of that rule must fail. */
 export interface Mutant extends Edit {
-  /** `A1` to `G3`, as in SECURITY.md; `budgets`, `prices`, `limits`, `connect` or `digest` for rules that its table does not have. */
+  /** `A1` to `G3`, as in SECURITY.md; `budgets`, `prices`, `limits`, `connect`, `digest` or `page` for rules that its table does not have. */
   row: string;
   /** The rule that is removed, in a few words. */
   without: string;

@@ -1,12 +1,13 @@
 import type { UsageRecord } from "../../../core/ledger/record.ts";
 import { isOwnUpstream, isPlanUpstream } from "../../../core/plans/names.ts";
-import { element } from "./elements.ts";
+import { element, withCommand } from "./elements.ts";
 import type { Cost, CostLine } from "./feed-types.ts";
 import { formatCompact, formatCount, formatDollarsIn } from "./numbers.ts";
 import { nameClass } from "./record/class-words.ts";
+import { reasonsForCost } from "./record/reasons.ts";
 
 /** What of a record says what its cost means. */
-type Charged = Pick<UsageRecord, "tokens" | "upstream" | "model">;
+type Charged = Pick<UsageRecord, "tokens" | "upstream" | "model" | "usage" | "flags">;
 
 /** Returns what a request cost; `≥` where that is only a part. As in `usage`, `plan` or `own` where the tool itself paid, and `free` where tokens cost nothing. In a list, with the decimals of its column. */
 export function describeCost(cost: Cost, record: Charged, decimals?: number): string {
@@ -33,7 +34,12 @@ function boundOf({ is_complete: isComplete, is_lower_bound: isBound }: Cost): st
 /** Shows what a request cost, line by line. */
 export function costTable(cost: Cost, record: Charged): HTMLElement {
   if (cost.lines.length === 0)
-    return element("p", {}, `Cost: ${describeCost(cost, record)}${originOf(cost, record)}.`);
+    return element(
+      "div",
+      {},
+      element("p", {}, `Cost: ${describeCost(cost, record)}${originOf(cost, record)}.`),
+      ...why(cost, record),
+    );
   return lineTable("Cost", cost, record);
 }
 
@@ -47,8 +53,13 @@ export function worthTable(worth: Cost, record: Charged): HTMLElement {
   );
 }
 
-function lineTable(title: string, cost: Cost, { model }: Charged): HTMLElement {
-  const { lines, amount_usd: amount, missing } = cost;
+/** Why a cost is not known, or is only a part. */
+function why(cost: Cost, record: Charged): HTMLElement[] {
+  return reasonsForCost(cost, record).map((reason) => element("p", {}, ...withCommand(reason)));
+}
+
+function lineTable(title: string, cost: Cost, record: Charged): HTMLElement {
+  const { lines, amount_usd: amount } = cost;
   const dollars = [...lines.map((line) => line.amount_usd), ...(amount === null ? [] : [amount])];
   // All have as many decimals as the longest, so that their points are in one line.
   const digits = Math.max(2, ...dollars.map((one) => one.split(".")[1]?.length ?? 0));
@@ -63,14 +74,12 @@ function lineTable(title: string, cost: Cost, { model }: Charged): HTMLElement {
     element(
       "table",
       { class: "cost" },
-      element("caption", {}, `${title} (${sourcesOf(cost, model)} prices)`),
+      element("caption", {}, `${title} (${sourcesOf(cost, record.model)} prices)`),
       element("thead", {}, row(["", "count", "price", "amount"])),
       element("tbody", {}, ...rows),
       element("tfoot", {}, row(["total", "", "", total])),
     ),
-    ...(missing.length === 0
-      ? []
-      : [element("p", {}, `Without a price: ${missing.map(({ what }) => nameClass(what)).join(", ")}.`)]),
+    ...why(cost, record),
   );
 }
 

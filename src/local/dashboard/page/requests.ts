@@ -1,5 +1,5 @@
 import { choice, element, replaceContents } from "./elements.ts";
-import type { Row, Sums, UsageReport } from "./feed-types.ts";
+import type { PricedRecord, Row, Sums, UsageReport } from "./feed-types.ts";
 import { readFeed, readRecords } from "./feeds.ts";
 import { nothingMatches, nothingYet } from "./frame/empty.ts";
 import { toneOf } from "./live/live-rows.ts";
@@ -7,6 +7,7 @@ import { formatCount } from "./numbers.ts";
 import { filterControls, periodControls, searchBox } from "./period.ts";
 import { isFound } from "./requests/found-request.ts";
 import { Narrowing } from "./requests/narrowing.ts";
+import { describeDay } from "./requests/day-words.ts";
 import { Questions, type Counts } from "./requests/questions.ts";
 import { DEAREST, requestColumns } from "./requests/request-columns.ts";
 import { speedByModel } from "./requests/speed-by-model.ts";
@@ -66,6 +67,10 @@ export async function renderRequests(
     // With the filter, which stays, the requests are read again.
     change(needsOthers ? { sort, filter } : { sort });
   };
+  // Of the first day of the last requests, some are not listed; of the dearest ones, those of any day.
+  const partOf = records.length < MOST_REQUESTS ? null : records.map(dayIn).toSorted()[0];
+  const isWhole = (rows: readonly PricedRecord[]) =>
+    partOf === null || (!isByCost && rows.every((row) => dayIn(row) !== partOf));
   const parts = element("div");
   showFound = () => {
     const shown = records.filter((record) => isFound(record, search));
@@ -91,19 +96,24 @@ export async function renderRequests(
               element("p", { class: "remark" }, describeAll(sums)),
               ...speedByModel(shown),
             ),
-            sortableTable(titleOf(outcome, records.length, isByCost), requestColumns(state, change), shown, {
-              class: "two-lines requests",
-              sort,
-              onSort,
-              most: mostShown,
-              onShown,
-              // Today alone needs no heading.
-              days:
-                state.since === "today"
-                  ? undefined
-                  : { head: "time", dayOf: ({ ts }) => dayOf(new Date(ts)) },
-              toneOf,
-            }),
+            sortableTable<PricedRecord>(
+              titleOf(outcome, records.length, isByCost),
+              requestColumns(state, change),
+              shown,
+              {
+                class: "two-lines requests",
+                sort,
+                onSort,
+                most: mostShown,
+                onShown,
+                // Today alone needs no heading.
+                days:
+                  state.since === "today"
+                    ? undefined
+                    : { head: "time", dayOf: dayIn, sum: (rows) => (isWhole(rows) ? describeDay(rows) : "") },
+                toneOf,
+              },
+            ),
           ]),
     );
   };
@@ -116,6 +126,10 @@ async function isLedgerEmpty(
   ask: (question: Record<string, string>) => Promise<UsageReport>,
 ): Promise<boolean> {
   return rowsOf(await ask({ since: "365d", by: "tool" })).length === 0;
+}
+
+function dayIn({ ts }: PricedRecord): string {
+  return dayOf(new Date(ts));
 }
 
 /** What the ledger has, or else the sandbox. */

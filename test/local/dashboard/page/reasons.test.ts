@@ -1,9 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { UsageRecord } from "../../../../src/core/ledger/record.ts";
-import type { Status } from "../../../../src/local/dashboard/page/feed-types.ts";
+import type { Cost, Status } from "../../../../src/local/dashboard/page/feed-types.ts";
 import { describeEnd } from "../../../../src/local/dashboard/page/record/ending.ts";
-import { budgetsNow, reasonsOf } from "../../../../src/local/dashboard/page/record/reasons.ts";
+import {
+  budgetsNow,
+  reasonsForCost,
+  reasonsOf,
+} from "../../../../src/local/dashboard/page/record/reasons.ts";
 import { usageRecord } from "../../../helpers/ledger/usage-record.ts";
 
 const NONE = { tokens: null, usage: "absent" } as const;
@@ -85,3 +89,58 @@ test("what a budget refused names the budgets that may have done it, with what i
     "Its budgets now: all tools per day: 50% spent, $5.00 of $10.00; project shop per day: 20% spent, $2.00 of $10.00.",
   ]);
 });
+
+const COST: Cost = {
+  amount_usd: "1",
+  is_complete: true,
+  is_lower_bound: false,
+  from: "configuration",
+  lines: [],
+  missing: [],
+};
+const LINE = { class: "", model: "a", source: "", count: 1, usd: "1", per: 1, factors: [], amount_usd: "1" };
+const UNPRICED = { model: "odd", what: "model" };
+
+for (const [what, cost, record, reasons] of [
+  ["that is certain", {}, {}, []],
+  [
+    "without any price",
+    { amount_usd: null, missing: [UNPRICED] },
+    {},
+    ["No cost is known, because odd has no price. To set one, type: tollkeeper prices odd"],
+  ],
+  [
+    "of which a part has no price",
+    { missing: [{ model: "odd", what: "cache_write_12h" }] },
+    {},
+    [
+      "It may have cost more, because “to cache (12 hours)” of odd has no price. To set one, type: tollkeeper prices odd",
+    ],
+  ],
+  [
+    "of which two parts have none",
+    { missing: [UNPRICED, UNPRICED, { model: null, what: "model" }] },
+    {},
+    [
+      "It may have cost more, because odd and a model without a name have no price. To set one, type: tollkeeper prices odd",
+    ],
+  ],
+  [
+    "of cache writes of unknown life",
+    { is_lower_bound: true, lines: [{ ...LINE, class: "cache_write_ttl_unknown" }] },
+    {},
+    ["It may have cost more, because the service does not say how long it caches what was written."],
+  ],
+  [
+    "of more parts than are recorded",
+    { is_lower_bound: true },
+    { flags: ["extra_cut_short"] },
+    ["It may have cost more, because the response had more parts than a record has room for."],
+  ],
+  // That the tokens are a lower bound is said above it.
+  ["of a response that was cut off", { is_lower_bound: true }, { usage: "partial" }, []],
+] as const)
+  test(`a cost ${what} says ${reasons.length === 0 ? "nothing more" : "why"}`, () => {
+    const used = usageRecord(record as Parameters<typeof usageRecord>[0]);
+    assert.deepEqual(reasonsForCost({ ...COST, ...(cost as Partial<Cost>) }, used), reasons);
+  });

@@ -64,6 +64,32 @@ test("links show problems, the most expensive requests and cache misses", { skip
   assert.deepEqual(problems, []);
 });
 
+test("on a phone, the link that is shown is in sight", { skip }, async (t) => {
+  const daemon = await startWithRecords(t, records());
+  const { page, problems } = await openChromium(t, { viewport: { width: 390, height: 800 } });
+  await page.goto(`${daemon.url}/#/requests?since=7d&outcome=missed`);
+  for (const [words, isAtTheStart] of [
+    ["Cache misses 1", false],
+    ["All 6", true],
+  ] as const) {
+    if (isAtTheStart) await page.getByRole("link", { name: words, exact: true }).press("Enter");
+    await page.waitForSelector(`main[aria-busy="false"] .table`);
+    await page.waitForSelector(`${CURRENT}:has-text("${words}")`);
+    const { x, width } = (await page.locator(CURRENT).boundingBox())!;
+    assert.ok(x >= 0 && x + width <= 390, `${words}: ${x}, ${width}`);
+  }
+  assert.deepEqual(problems, []);
+});
+
+test("a day of requests says what they come to", { skip }, async (t) => {
+  const daemon = await startWithRecords(t, records());
+  const { page } = await openChromium(t);
+  await page.goto(`${daemon.url}/#/requests?since=7d`);
+  const sum = page.locator(".day small");
+  await sum.waitFor();
+  assert.match((await sum.textContent()) ?? "", /^6 requests, ≥\$0\.\d+, 1 failed$/);
+});
+
 for (const [width, first, next] of [
   [1_440, 100, "Show all 300 rows"],
   [390, 25, "Show 250 rows"],

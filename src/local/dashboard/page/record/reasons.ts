@@ -2,9 +2,10 @@ import { CERTAINTY, CUTTERS, USUAL_REFUSALS } from "../../../../core/ledger/expl
 import type { UsageRecord } from "../../../../core/ledger/record.ts";
 import { classify } from "../../../../core/ledger/spend.ts";
 import { isOfUpstream } from "../../../../core/refusals/of-upstream.ts";
-import type { Status } from "../feed-types.ts";
+import type { Cost, Status } from "../feed-types.ts";
 import { budgetMeters } from "../meters/budget-meters.ts";
-import { isRefusing } from "../meters/budget-words.ts";
+import { isRefusing, priceHint } from "../meters/budget-words.ts";
+import { nameClass } from "./class-words.ts";
 
 /** Says why a request ended as it did, and what about its figures is not certain, in sentences; none where there is nothing to explain. */
 export function reasonsOf(record: UsageRecord): string[] {
@@ -24,6 +25,31 @@ export function reasonsOf(record: UsageRecord): string[] {
       : []),
     ...(isFree || usage === "final" || usage === "none" ? [] : [CERTAINTY[usage]]),
   ];
+}
+
+/** Says why a cost is not known, or may be more than is shown; none where it is certain, and where the tokens are why. */
+export function reasonsForCost(
+  { amount_usd: amount, is_lower_bound: isBound, lines, missing }: Cost,
+  { usage, flags }: Pick<UsageRecord, "usage" | "flags">,
+): string[] {
+  const start = amount === null ? "No cost is known" : "It may have cost more";
+  const names = [...new Set(missing.map(nameMissing))];
+  if (names.length > 0) {
+    const command = missing.flatMap(({ model }) => (model === null ? [] : priceHint(model)))[0];
+    const sentence = `${start}, because ${names.join(" and ")} ${names.length === 1 ? "has" : "have"} no price`;
+    return [[sentence, ...(command === undefined ? [] : [command])].join(". ")];
+  }
+  if (!isBound || usage !== "final") return [];
+  if (lines.some((line) => line.class === "cache_write_ttl_unknown"))
+    return [`${start}, because the service does not say how long it caches what was written.`];
+  return flags.includes("extra_cut_short")
+    ? [`${start}, because the response had more parts than a record has room for.`]
+    : [];
+}
+
+function nameMissing({ model, what }: Cost["missing"][number]): string {
+  const name = model ?? "a model without a name";
+  return what === "model" ? name : `“${nameClass(what)}” of ${name}`;
 }
 
 /** True for a request that nothing was charged for, because it failed or was refused. */

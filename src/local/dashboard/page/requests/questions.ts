@@ -26,6 +26,8 @@ export class Questions {
     ...this.#links.map(({ link }) => link),
   );
   #state: State | null = null;
+  /** Whether the counts, which make the links wider, are still to come. */
+  #areCountsToCome = true;
 
   /** Points the links where the rest of the state stays as it is, and marks the one that is shown. */
   show(state: State): void {
@@ -39,6 +41,19 @@ export class Questions {
       if (isShown) link.setAttribute("aria-current", "true");
       else link.removeAttribute("aria-current");
     }
+    this.#areCountsToCome = true;
+    // The controls may not be in the page yet.
+    requestAnimationFrame(() => this.#reveal());
+  }
+
+  /** On a phone, not all links have room: moves the row so that the one that is shown is in sight. The page itself stays where it is. */
+  #reveal(): void {
+    const shown = this.#links.find(({ link }) => link.hasAttribute("aria-current"))?.link;
+    if (shown === undefined) return;
+    const [row, one] = [this.element, shown].map((part) => part.getBoundingClientRect());
+    if (row === undefined || one === undefined) return;
+    if (one.left < row.left || one.right > row.right)
+      this.element.scrollLeft += (one.left + one.right - row.left - row.right) / 2;
   }
 
   /** Takes over what has changed without the requests being read again. */
@@ -52,5 +67,8 @@ export class Questions {
       const known = chosen.sort === DEAREST ? undefined : counts[chosen.outcome];
       count.textContent = known === undefined ? "" : formatCount(known);
     }
+    // A reader may move the row later.
+    if (this.#areCountsToCome) this.#reveal();
+    this.#areCountsToCome = false;
   }
 }
