@@ -90,7 +90,7 @@ test("lists have a heading for each day while they are sorted by time, and a sea
   const { page, problems } = await openChromium(t);
   const headings = page.locator("tr.day");
   for (const [view, column, named] of [
-    ["requests", "time", ["today", "yesterday"]],
+    ["requests", "time", ["today1 request, $0.00200", "yesterday1 request, $0.00400"]],
     ["sessions", "last used", ["today1 session, $0.00200", "yesterday1 session, $0.00400"]],
   ] as const) {
     await page.goto(`${daemon.url}/#/${view}?since=7d`);
