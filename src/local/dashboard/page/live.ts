@@ -18,7 +18,7 @@ import {
   type Cells,
   type Found,
 } from "./live/live-rows.ts";
-import { paceOf } from "./live/pace.ts";
+import { endOf, paceOf } from "./live/pace.ts";
 import { Progress } from "./live/progress.ts";
 import { RunningCosts } from "./live/running-costs.ts";
 import { formatCount, formatDollars } from "./numbers.ts";
@@ -296,6 +296,6 @@ export class LiveView {
   }
 }
 
-function localDay({ ts }: FeedEntry): string {
-  return dayOf(new Date(ts));
+function localDay(entry: FeedEntry): string {
+  return dayOf(new Date(endOf(entry)));
 }

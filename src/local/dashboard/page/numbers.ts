@@ -139,10 +139,12 @@ const SECONDS = new Intl.NumberFormat(undefined, { minimumFractionDigits: 1, max
 const LONG_MS = 100_000;
 const SHORTEST_MS = 100;
 
-/** Such as `2.0 s`, so that the figures of a column stand below each other; `<0.1 s` where that is all that can be said. */
+/** Such as `2.0 s`, so that the figures of a column stand below each other; `<0.1 s` where that is all that can be said, and `5 min 8 s`. */
 export function formatSeconds(ms: number): string {
   if (ms < SHORTEST_MS) return `<${SECONDS.format(SHORTEST_MS / 1_000)} s`;
-  return `${ms < LONG_MS ? SECONDS.format(ms / 1_000) : COUNT.format(Math.round(ms / 1_000))} s`;
+  if (ms < LONG_MS) return `${SECONDS.format(ms / 1_000)} s`;
+  const seconds = Math.round(ms / 1_000);
+  return `${COUNT.format(Math.floor(seconds / 60))} min ${seconds % 60} s`;
 }
 
 const DAY_OF_YEAR = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });

@@ -1,4 +1,4 @@
-import { choice, element, replaceContents } from "./elements.ts";
+import { choice, element, replaceContents, withCopiedCommand } from "./elements.ts";
 import type { Row, Status, Sums, UsageReport } from "./feed-types.ts";
 import { readFeed } from "./feeds.ts";
 import { nothingMatches, nothingYet } from "./frame/empty.ts";
@@ -228,11 +228,11 @@ function emptyState({ since, filter }: State, isUnused: boolean, change: Change)
 function remarks({ unreadable_lines: unreadable, prices, time_zone: zone }: UsageReport): HTMLElement[] {
   const sentences = [
     unreadable > 0
-      ? `${formatCount(unreadable)} lines of the ledger cannot be read; type: tollkeeper ledger verify`
+      ? `${formatCount(unreadable)} lines of the ledger cannot be read. To see why, type: tollkeeper ledger verify`
       : "",
     `Prices as of ${prices.as_of}; days in ${zone}.`,
   ];
   return sentences
     .filter((sentence) => sentence !== "")
-    .map((sentence) => element("p", { class: "remark" }, sentence));
+    .map((sentence) => element("p", { class: "remark" }, ...withCopiedCommand(sentence)));
 }

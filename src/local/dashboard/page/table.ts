@@ -198,6 +198,9 @@ function sumOf<Row>({ dayOf, sum }: Days<Row>, rows: readonly Row[], row: Row): 
   return sum?.(rows.filter((one) => dayOf(one) === dayOf(row))) ?? "";
 }
 
+/** A bar of less is no longer than it is high, and looks like a speck. */
+const LEAST_SHARE = 0.03;
+
 /** What the figures of a column have in common. */
 interface Scale {
   /** Of money; undefined for other columns. */
@@ -236,7 +239,8 @@ function toRow<Row>(
       const attributes = { [COLUMN]: column.head, ...(unit !== undefined && { [UNIT]: unit }) };
       if (at > 0) {
         const cell = element("td", { class: alignment(column), attributes, ...title }, ...contents);
-        if (most > 0 && !isTotal) cell.style.setProperty("--share", String(Number(column.value(row)) / most));
+        const share = most > 0 && !isTotal ? Number(column.value(row)) / most : 0;
+        if (share >= LEAST_SHARE) cell.style.setProperty("--share", String(share));
         return cell;
       }
       return element("th", { attributes: { ...attributes, scope: "row" } }, ...contents);

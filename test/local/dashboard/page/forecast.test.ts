@@ -46,6 +46,8 @@ test("the course says what is known first, and then what it is with what a budge
     "on course for $313 or more",
     "$346 with assumed prices",
   ]);
+  // The same amount is said once.
+  assert.deepEqual(describeCourse(forecast, 0.04), ["on course for $313 or more"]);
   const exact = forecastOf(daily(NOON, 40, "10"), NOON);
   assert.deepEqual(describeCourse(exact, 0), ["on course for about $313"]);
   assert.deepEqual(describeCourse({ ...exact, monthAtEnd: null }, 0), []);

@@ -94,6 +94,14 @@ test(
     );
     assert.notEqual(colours[0], colours[1]);
     assert.equal(await page.locator(`${UPSTREAMS} h2`).getAttribute("data-said"), "1 of 2 used");
+    // On a phone, each part that a tap opens has the same mark.
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.reload();
+    await page.waitForSelector(`${UPSTREAMS} summary`);
+    const marks = await page.$$eval(".part summary h2", (all) =>
+      all.map((head) => head.ownerDocument.defaultView?.getComputedStyle(head, "::after").content ?? ""),
+    );
+    assert.ok(marks.length > 1 && marks.every((mark) => mark.includes("▾")), marks.join());
     assert.deepEqual(problems, []);
   },
 );

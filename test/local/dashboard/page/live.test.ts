@@ -27,6 +27,27 @@ test("a request that ends while the page is open gets its cost", { skip }, async
   assert.deepEqual(problems, []);
 });
 
+test("requests that ended are in the order of the times that they have", { skip }, async (t) => {
+  const start = Date.parse(usageRecord().ts);
+  // The ledger has them as they end: the second one began first.
+  const ended = [
+    { ts: new Date(start + 60_000).toISOString(), duration_ms: 1_000 },
+    { ts: new Date(start).toISOString(), duration_ms: 308_000 },
+  ].map((times) => usageRecord(times));
+  const { url } = await servePage(t, () => ended.map((record) => JSON.stringify(record)).join("\n"));
+  const { page, problems } = await openChromium(t, { timezoneId: "UTC" });
+  await page.goto(`${url}/#/live`);
+  const rows = page.locator(`${ENDED} tbody tr:not(.day)`);
+  await rows.nth(1).waitFor();
+  const time = new Intl.DateTimeFormat("en-US", { timeStyle: "medium", timeZone: "UTC" });
+  assert.deepEqual(
+    await rows.locator("th").allTextContents(),
+    [308_000, 61_000].map((ms) => time.format(new Date(start + ms))),
+  );
+  assert.equal(await rows.first().locator('[data-column="took"]').textContent(), "5 min 8 s");
+  assert.deepEqual(problems, []);
+});
+
 test(
   "a burst takes one question for the costs in two seconds; none while the list is held, and what the ledger has not got stays open",
   { skip },

@@ -64,6 +64,18 @@ test("what a budget only assumes is not called spent, but named beside what is k
   assert.equal(meterOf({ assumed: "10.50" }).used, "79%: $5.30 known and $10.50 assumed, of $20.00");
 });
 
+test("what is assumed of less than a percent is not named, as long as the budget does not warn", () => {
+  assert.equal(meterOf({ assumed: "0.19" }).used, "79% spent, $15.61 of $20.00");
+  assert.match(meterOf({ assumed: "0.2" }).used, /known and \$0\.200 assumed/);
+  assert.match(meterOf({ assumed: "0.19", percent: 80 }).used, /known and \$0\.190 assumed/);
+});
+
+test("only a budget of which nothing is spent has an empty bar", () => {
+  const little = meterOf({ percent: 0, spent: "0.05" });
+  assert.deepEqual([little.used, little.percent], ["<1% spent, $0.0500 of $20.00", 0.25]);
+  assert.equal(meterOf({ percent: 0, spent: "0" }).percent, 0);
+});
+
 test("a spent budget says that it refuses, and how to lift it; not if an administrator has locked it", () => {
   const { next, more, alarms, isRefusing } = meterOf(SPENT);
   assert.equal(next, "Refused");

@@ -33,14 +33,15 @@ for (const [step, labels] of AXES)
     );
   });
 
-test("durations have a tenth of a second, as far as that says something", () => {
-  assert.deepEqual([0, 99, 100, 2_000, 99_940, 199_400].map(formatSeconds), [
+test("durations have a tenth of a second, as far as that says something, and minutes from there on", () => {
+  assert.deepEqual([0, 99, 100, 2_000, 99_940, 199_400, 3_608_000].map(formatSeconds), [
     "<0.1 s",
     "<0.1 s",
     "0.1 s",
     "2.0 s",
     "99.9 s",
-    "199 s",
+    "3 min 19 s",
+    "60 min 8 s",
   ]);
 });
 

@@ -8,6 +8,7 @@ import { costInList } from "../cost.ts";
 import { element } from "../elements.ts";
 import type { FeedEntry, Refusal } from "../feed-types.ts";
 import { nameProject } from "../project-names.ts";
+import { endOf } from "./pace.ts";
 import { describeStream, formatAge, LONG_WAIT_MS, toneOfStream } from "./progress.ts";
 import { wordsOf } from "../record/ending.ts";
 import { noteOf, noteParts } from "../record/note.ts";
@@ -145,9 +146,10 @@ export function toneOfRunning(
 export function endedCells(entry: FeedEntry): Cells {
   if ("notice" in entry) return [timeOf(entry.ts), "", "", "", "", "", "", "", "", entry.notice];
   if ("refused" in entry) return refusalCells(entry);
-  const { ts, tool, model, model_requested: requested, project, duration_ms: took, cost } = entry;
+  const { tool, model, model_requested: requested, project, duration_ms: took, cost } = entry;
   return [
-    timeOf(ts),
+    // By this, they are in order.
+    timeOf(endOf(entry)),
     tool,
     model ?? requested ?? "",
     project ?? "",
@@ -198,6 +200,6 @@ function usedCells({
 
 const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
 
-function timeOf(iso: string): string {
-  return TIME.format(new Date(iso));
+function timeOf(time: string | number): string {
+  return TIME.format(new Date(time));
 }

@@ -34,6 +34,6 @@ export function paceOf(
 }
 
 /** When it ended, in milliseconds since 1970. */
-function endOf(entry: FeedEntry): number {
+export function endOf(entry: FeedEntry): number {
   return Date.parse(entry.ts) + ("outcome" in entry ? entry.duration_ms : 0);
 }

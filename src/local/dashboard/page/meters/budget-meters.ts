@@ -26,7 +26,8 @@ export function budgetMeters({ budgets, lifts }: Pick<Status, "budgets" | "lifts
     return {
       name: nameOf(budget),
       wholeName: nameOf(budget, (name) => name),
-      percent,
+      // So that little has a short bar, and only nothing has none.
+      percent: percent === 0 ? (100 * Number(spent)) / Number(amount) : percent,
       assumed: (100 * Number(assumed)) / Number(amount),
       used: describeUse(budget, share),
       tone: toneOf(budget),
@@ -41,14 +42,19 @@ export function budgetMeters({ budgets, lifts }: Pick<Status, "budgets" | "lifts
   });
 }
 
-/** What is only assumed was not spent: it is named apart from what is known. */
+/** Percent of a budget. What is assumed of less changes no share that a reader acts on. */
+const LEAST_ASSUMED = 1;
+
+/** What is only assumed was not spent: it is named apart from what is known, unless it is little and the budget is far from its end. */
 function describeUse(budget: Budget, share: number | string): string {
   const format = formatOf(budget);
   const [spent, assumed, amount] = [budget.spent, budget.assumed, budget.amount].map(Number);
   const of = `of ${format(amount ?? 0)}${unitOf(budget)}`;
-  const all = spent ?? 0;
-  if (assumed === undefined || assumed <= 0) return `${share}% spent, ${format(all)} ${of}`;
-  return `${share}%: ${format(all - assumed)} known and ${format(assumed)} assumed, ${of}`;
+  const [all, guessed] = [spent ?? 0, assumed ?? 0];
+  const known = format(all - guessed);
+  const isLittle = toneOf(budget) === "" && 100 * guessed < LEAST_ASSUMED * (amount ?? 0);
+  if (guessed <= 0 || isLittle) return `${share}% spent, ${known} ${of}`;
+  return `${share}%: ${known} known and ${format(guessed)} assumed, ${of}`;
 }
 
 /** Amber from the first share at which the budget warns; red once it refuses. */

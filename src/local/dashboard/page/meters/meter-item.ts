@@ -1,6 +1,9 @@
 import { element, withCopiedCommand } from "../elements.ts";
 import type { Meter } from "./meter.ts";
 
+/** As wide as it takes to be seen beside the round end. */
+const LEAST_BAR = "0.3rem";
+
 /** Shows a meter, with lines beneath it. */
 export function meterItem(
   { name, wholeName, percent, assumed, used, tone }: Meter,
@@ -23,7 +26,7 @@ export function meterItem(
           "aria-label": wholeName,
           "aria-valuemin": "0",
           "aria-valuemax": "100",
-          "aria-valuenow": String(Math.min(100, percent)),
+          "aria-valuenow": String(Math.min(100, Math.round(percent))),
           "aria-valuetext": used,
         },
       },
@@ -39,6 +42,8 @@ export function meterItem(
 function barPart(percent: number, name: string): HTMLElement {
   const part = element("span", { class: name });
   part.style.width = `${percent}%`;
+  // Only nothing has no bar. A guess looks no larger than it is.
+  if (percent > 0 && name === "known") part.style.minWidth = LEAST_BAR;
   return part;
 }
 

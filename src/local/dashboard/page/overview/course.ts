@@ -25,7 +25,8 @@ export function describeCourse({ month, monthAtEnd }: Forecast, assumed: number)
   if (monthAtEnd === null) return [];
   if (month.isExact) return [`on course for about ${inWhole(monthAtEnd)}`];
   const course = `on course for ${inWhole(monthAtEnd)} or more`;
-  return assumed === 0 ? [course] : [course, `${inWhole(monthAtEnd + assumed)} with assumed prices`];
+  const withAssumed = inWhole(monthAtEnd + assumed);
+  return withAssumed === inWhole(monthAtEnd) ? [course] : [course, `${withAssumed} with assumed prices`];
 }
 
 /** A forecast is no sum: cents would promise too much. */

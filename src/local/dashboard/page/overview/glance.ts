@@ -23,14 +23,16 @@ export function glance(total: Sums, before: Before | null, state: State, isSandb
   const input = inputOf(total);
   // A few requests of the sandbox need no cards.
   if (isSandbox && allOf(total) < FEW) return briefly(total);
+  // Four times nothing says no more than once.
+  const wasUnused = before !== null && allOf(before.total) === 0;
   const than = (countOf: (sums: Sums) => number) => {
-    if (before === null) return [];
+    if (before === null || wasUnused) return [];
     const [now, then] = [countOf(total), countOf(before.total)];
     const change = before.recordedSince === null ? formatChange(now, then) : "";
     return [`before: ${formatLarge(then)}${change === "" ? "" : ` (${change})`}`];
   };
   const was = (textOf: (sums: Sums) => string) =>
-    before === null ? [] : [`before: ${textOf(before.total)}`];
+    before === null || wasUnused ? [] : [`before: ${textOf(before.total)}`];
   return element(
     "section",
     { class: "glance", attributes: { "aria-label": "at a glance" } },
@@ -38,7 +40,7 @@ export function glance(total: Sums, before: Before | null, state: State, isSandb
       "Requests",
       formatLarge(allOf(total)),
       linkedEndings(total, state),
-      ...than(allOf).map((text) => `${text}${completedBefore(before)}`),
+      ...(wasUnused ? ["before: none"] : than(allOf).map((text) => `${text}${completedBefore(before)}`)),
     ),
     card("Tokens in", formatLarge(input), ...than(inputOf), classesIn(total)),
     card("Tokens out", formatLarge(total.output), ...than(({ output }) => output)),
