@@ -117,6 +117,8 @@ async function writePage(): Promise<Metafile> {
     outdir: "dist/dashboard",
     bundle: true,
     minify: true,
+    // The page is served as UTF-8: `≥` needs no escape.
+    charset: "utf8",
     format: "iife",
     platform: "browser",
     target: ["chrome123", "firefox120", "safari17.5"],

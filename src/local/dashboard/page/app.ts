@@ -25,8 +25,8 @@ const above = element("div");
 const main = element("main", {}, above, controls, contents);
 /** They stay, and so does the focus. */
 const links = VIEWS.map((view) => [view, element("a", {}, view)] as const);
-const nav = element("nav", { attributes: { "aria-label": "views" } }, ...links.map(([, link]) => link));
-const problem = element("p", { class: "problem", attributes: { role: "alert" } });
+const nav = element("nav", { ariaLabel: "views" }, ...links.map(([, link]) => link));
+const problem = element("p", { class: "problem", role: "alert" });
 /** How old the figures are. */
 const age = element("span", { class: "age" });
 let shownAt: Date | null = null;
@@ -35,14 +35,15 @@ let isConnected = false;
 /** What a person has to type to let this page in. Empty where no approval is needed. */
 const approval = element("section", {
   class: "approval",
-  attributes: { "aria-label": "approval", role: "status" },
+  ariaLabel: "approval",
+  role: "status",
 });
 let shownCode: string | null = null;
 /** Marks made-up figures as such in every view. */
 const sandboxBadge = element("span", { class: "badge" }, "sandbox");
 sandboxBadge.hidden = true;
 const live = new LiveView();
-const notices = element("ul", { class: "notices", attributes: { "aria-label": "notices" } });
+const notices = element("ul", { class: "notices", ariaLabel: "notices" });
 let shownNotices = "";
 let current = new AbortController();
 let isOld = false;

@@ -46,7 +46,9 @@ export function chartOf(chart: Chart): HTMLElement {
   point(null);
   const place = element("div", {
     class: "plot",
-    attributes: { tabindex: "0", role: "slider", "aria-label": title },
+    tabIndex: 0,
+    role: "slider",
+    ariaLabel: title,
   });
   place.style.height = `${chart.height ?? USUAL_HEIGHT}px`;
   if (onSelect !== undefined) {

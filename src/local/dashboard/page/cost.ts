@@ -129,7 +129,7 @@ function row([name = "", ...cells]: readonly string[]): HTMLElement {
   return element(
     "tr",
     {},
-    element("th", { attributes: { scope: "row" } }, name),
+    element("th", { scope: "row" }, name),
     ...cells.map((cell) => element("td", {}, cell)),
   );
 }

@@ -14,7 +14,13 @@ interface Properties {
   disabled?: boolean;
   onclick?: () => void;
   onchange?: (value: string) => void;
-  /** ARIA and data attributes, `scope`, `role` and the like. */
+  scope?: "col" | "row" | "rowgroup";
+  role?: string;
+  tabIndex?: number;
+  ariaLabel?: string;
+  ariaLive?: "polite";
+  ariaHidden?: "true";
+  /** What has no property of its own, such as data attributes. */
   attributes?: Readonly<Record<string, string>>;
 }
 
@@ -33,7 +39,7 @@ function asTyped(text: string): string {
 /** Creates an element. Commands in its text are written as a person has to type them. */
 export function element<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
-  { attributes = {}, onclick, onchange, class: className, title, ...properties }: Properties = {},
+  { attributes = {}, onchange, class: className, title, ...properties }: Properties = {},
   ...contents: readonly Content[]
 ): HTMLElementTagNameMap[Tag] {
   const created = document.createElement(tag);
@@ -41,7 +47,6 @@ export function element<Tag extends keyof HTMLElementTagNameMap>(
   if (className !== undefined) created.className = className;
   if (title !== undefined) created.title = toPrintable(title).slice(0, MOST_TITLE);
   for (const [name, value] of Object.entries(attributes)) created.setAttribute(name, value);
-  if (onclick !== undefined) created.addEventListener("click", onclick);
   if (onchange !== undefined)
     created.addEventListener("change", () => onchange((created as unknown as HTMLInputElement).value));
   for (const content of contents)

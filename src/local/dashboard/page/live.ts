@@ -64,10 +64,10 @@ export class LiveView {
   /** Rows to come, so that nothing jumps once the last requests are read. */
   readonly #skeleton = element(
     "div",
-    { class: "skeleton", attributes: { "aria-hidden": "true" } },
+    { class: "skeleton", ariaHidden: "true" },
     ...Array.from({ length: SKELETON_ROWS }, () => element("div")),
   );
-  readonly #count = element("span", { attributes: { role: "status" } });
+  readonly #count = element("span", { role: "status" });
   readonly #holdButton = element("button", { onclick: () => this.#toggleHold() }, HOLD);
   /** What there is to do with requests: to filter them, and to have them stay. */
   readonly #choices = element("div", { class: "choices" });

@@ -1,6 +1,6 @@
 const COUNT = new Intl.NumberFormat();
-const PERCENT = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 0 });
-const COMPACT = new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 });
+const PERCENT = numberFormat({ style: "percent" });
+const COMPACT = numberFormat({ notation: "compact", maximumFractionDigits: 1 });
 
 export function formatCount(count: number): string {
   return COUNT.format(count);
@@ -52,7 +52,8 @@ export function formatDollarsIn(dollars: number, decimals: number | undefined): 
   return withMinus((isTiny ? withSignificant(1) : withDecimals(decimals)).format(dollars));
 }
 
-function withDecimals(count: number): Intl.NumberFormat {
+/** Formats dollars with so many decimals. */
+export function withDecimals(count: number): Intl.NumberFormat {
   return dollarFormat({ minimumFractionDigits: count, maximumFractionDigits: count });
 }
 
@@ -65,9 +66,7 @@ const dollarFormats = new Map<string, Intl.NumberFormat>();
 
 function dollarFormat(digits: Intl.NumberFormatOptions): Intl.NumberFormat {
   const key = JSON.stringify(digits);
-  const format =
-    dollarFormats.get(key) ??
-    new Intl.NumberFormat(undefined, { style: "currency", currency: "USD", ...digits });
+  const format = dollarFormats.get(key) ?? numberFormat({ style: "currency", currency: "USD", ...digits });
   dollarFormats.set(key, format);
   return format;
 }
@@ -82,8 +81,7 @@ export function decimalsOf(dollars: readonly number[]): number {
 export function formatAxisDollars(dollars: number, step: number): string {
   let digits = 0;
   while (digits < MOST_DIGITS && !isWhole(step * 10 ** digits)) digits += digits === 0 ? 2 : 1;
-  const exactly = { minimumFractionDigits: digits, maximumFractionDigits: digits };
-  return new Intl.NumberFormat(undefined, { style: "currency", currency: "USD", ...exactly }).format(dollars);
+  return withDecimals(digits).format(dollars);
 }
 
 /** What the shortest distance has that is not nothing: a record's dollars have twelve. */
@@ -94,11 +92,7 @@ function isWhole(number: number): boolean {
   return nearest > 0 && Math.abs(number - nearest) < 1e-6;
 }
 
-const CHANGE = new Intl.NumberFormat(undefined, {
-  style: "percent",
-  maximumFractionDigits: 0,
-  signDisplay: "exceptZero",
-});
+const CHANGE = numberFormat({ style: "percent", signDisplay: "exceptZero" });
 
 /** From so many times on, a percentage says less than the times. */
 const MANY_TIMES = 10;
@@ -127,14 +121,14 @@ const UNITS = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"] as const;
 /** Such as `12 kB`, in decimal units. */
 export function formatBytes(bytes: number): string {
   const at = Math.min(UNITS.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, bytes)) / 3)));
-  return new Intl.NumberFormat(undefined, {
+  return numberFormat({
     style: "unit",
     unit: UNITS[at] ?? "byte",
     maximumFractionDigits: at < 2 ? 0 : 1,
   }).format(bytes / 1_000 ** at);
 }
 
-const SECONDS = new Intl.NumberFormat(undefined, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const SECONDS = numberFormat({ minimumFractionDigits: 1, maximumFractionDigits: 1 });
 /** From there on, tenths of a second say nothing. */
 const LONG_MS = 100_000;
 const SHORTEST_MS = 100;
@@ -147,18 +141,18 @@ export function formatSeconds(ms: number): string {
   return `${COUNT.format(Math.floor(seconds / 60))} min ${seconds % 60} s`;
 }
 
-const DAY_OF_YEAR = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
-const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
-const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
+const DAY_OF_YEAR = dateFormat({ month: "short", day: "numeric" });
+const DAY = dateFormat({ dateStyle: "medium" });
+const TIME = dateFormat({ timeStyle: "medium" });
 
-const TIME_OF_DAY = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
+const TIME_OF_DAY = dateFormat({ timeStyle: "short" });
 
 /** Local time, to the minute. */
 export function formatTimeOfDay(iso: string): string {
   return TIME_OF_DAY.format(new Date(iso));
 }
 
-const NEAR_DAY = new Intl.DateTimeFormat(undefined, { weekday: "short", month: "short", day: "numeric" });
+const NEAR_DAY = dateFormat({ weekday: "short", month: "short", day: "numeric" });
 const DAY_NAMES = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
 
 /** Returns a local time to the minute, with its day apart, which is empty for today. For times that are near, so without a year. */
@@ -188,7 +182,7 @@ export function nameToday(): string {
   return DAY_NAMES.format(0, "day");
 }
 
-const WEEKDAY = new Intl.DateTimeFormat(undefined, { weekday: "long", month: "long", day: "numeric" });
+const WEEKDAY = dateFormat({ weekday: "long", month: "long", day: "numeric" });
 
 /** Returns a local day, such as `2026-11-27`, as a heading: `today`, `yesterday`, `Friday, November 27`. */
 export function nameDayWholly(day: string): string {
@@ -218,4 +212,14 @@ export function momentParts(iso: string): readonly [day: string, time: string] {
 /** The same as a text. */
 export function formatMoment(iso: string): string {
   return momentParts(iso).join("");
+}
+
+/** Formats numbers as the reader's language does. */
+export function numberFormat(options: Intl.NumberFormatOptions): Intl.NumberFormat {
+  return new Intl.NumberFormat(undefined, options);
+}
+
+/** Formats times as the reader's language does, in the reader's time zone. */
+export function dateFormat(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  return new Intl.DateTimeFormat(undefined, options);
 }

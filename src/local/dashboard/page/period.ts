@@ -2,6 +2,7 @@ import { choice, element } from "./elements.ts";
 import { nameGroup } from "./project-names.ts";
 import { PERIODS, type Change, type State } from "./state.ts";
 import { dayOf, spanOf, startOfDay } from "./times.ts";
+import { dateFormat } from "./numbers.ts";
 
 const OWN_RANGE = "own";
 const CHOICES = [...PERIODS, [OWN_RANGE, "from … to …"] as const];
@@ -52,7 +53,7 @@ function dayInput(label: string, value: string, onDay: (day: string) => void): H
 function hours(state: State): HTMLElement[] {
   if (!state.since.includes("T")) return [];
   const { from, to } = spanOf(state);
-  const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+  const format = dateFormat({ dateStyle: "medium", timeStyle: "short" });
   return [element("span", {}, format.formatRange(from, to))];
 }
 

@@ -17,12 +17,12 @@ import { formatState, parseState } from "./state.ts";
 import { dayOf } from "./times.ts";
 
 /** One for all views. It stays open while the view behind it is renewed. */
-const dialog = element("dialog", { attributes: { "aria-label": "the whole record" } });
+const dialog = element("dialog", { ariaLabel: "the whole record" });
 
 /** Shows an entry: what it cost, how it ended and why, its figures, and all its fields. */
 export function showRecord(entry: FeedEntry | RunningRequest): void {
   const amount = element("span");
-  const cost = element("div", { attributes: { "aria-live": "polite" } });
+  const cost = element("div", { ariaLive: "polite" });
   const why = element("ul", { class: "reasons" });
   const glance = "bytes_out" in entry ? recordGlance(entry) : null;
   dialog.replaceChildren(

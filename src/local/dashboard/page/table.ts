@@ -243,7 +243,7 @@ function toRow<Row>(
         if (share >= LEAST_SHARE) cell.style.setProperty("--share", String(share));
         return cell;
       }
-      return element("th", { attributes: { ...attributes, scope: "row" } }, ...contents);
+      return element("th", { scope: "row", attributes }, ...contents);
     }),
   );
 }

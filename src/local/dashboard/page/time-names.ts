@@ -1,14 +1,15 @@
 import type { Step } from "./times.ts";
+import { dateFormat } from "./numbers.ts";
 
-const HOUR = new Intl.DateTimeFormat(undefined, { hour: "numeric" });
-const DAY = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
-const WHOLE_HOUR = new Intl.DateTimeFormat(undefined, {
+const HOUR = dateFormat({ hour: "numeric" });
+const DAY = dateFormat({ month: "short", day: "numeric" });
+const WHOLE_HOUR = dateFormat({
   weekday: "short",
   month: "short",
   day: "numeric",
   hour: "numeric",
 });
-const WHOLE_DAY = new Intl.DateTimeFormat(undefined, {
+const WHOLE_DAY = dateFormat({
   weekday: "short",
   year: "numeric",
   month: "short",

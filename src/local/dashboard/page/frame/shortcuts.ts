@@ -10,7 +10,7 @@ const LIST = "?";
 /** How long after `g` a letter is that of a view. */
 const PAUSE_MS = 1_500;
 
-const dialog = element("dialog", { attributes: { "aria-label": "keyboard shortcuts" } });
+const dialog = element("dialog", { ariaLabel: "keyboard shortcuts" });
 
 /**
  * A button that lists the shortcuts, which work from now on. Keys without Ctrl disturb those who speak to their computer, so
@@ -29,7 +29,7 @@ export function shortcutsButton(onView: (view: View) => void): HTMLElement {
   });
   return element(
     "button",
-    { class: "quiet shortcuts", onclick: list, attributes: { "aria-label": "Keyboard shortcuts" } },
+    { class: "quiet shortcuts", onclick: list, ariaLabel: "Keyboard shortcuts" },
     LIST,
   );
 }

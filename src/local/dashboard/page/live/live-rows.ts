@@ -12,7 +12,7 @@ import { endOf } from "./pace.ts";
 import { describeStream, formatAge, LONG_WAIT_MS, toneOfStream } from "./progress.ts";
 import { wordsOf } from "../record/ending.ts";
 import { noteOf, noteParts } from "../record/note.ts";
-import { formatCount, formatDollars, formatSeconds, formatShare } from "../numbers.ts";
+import { dateFormat, formatCount, formatDollars, formatSeconds, formatShare } from "../numbers.ts";
 import { COLUMN, type RowTone } from "../table.ts";
 
 /** The contents of a row, in the order of {@link RUNNING_HEADS} or {@link ENDED_HEADS}. */
@@ -52,7 +52,7 @@ export function rowOf([time, ...cells]: Cells, onclick: () => void, tone: LiveTo
     { class: tone },
     element(
       "th",
-      { attributes: { scope: "row", ...columnAt(0) } },
+      { scope: "row", attributes: columnAt(0) },
       element("button", { class: "link", onclick }, time),
     ),
     ...cells.map((cell, at) =>
@@ -88,9 +88,7 @@ export function tableOf(
   body: HTMLElement,
   className: string,
 ): HTMLElement {
-  const cells = heads.map((head, at) =>
-    element("th", { attributes: { scope: "col", ...columnAt(at) } }, head),
-  );
+  const cells = heads.map((head, at) => element("th", { scope: "col", attributes: columnAt(at) }, head));
   return element(
     "table",
     { class: className },
@@ -198,7 +196,7 @@ function usedCells({
   return [`${mark}${formatCount(input)}`, formatShare(cached, input), `${mark}${formatCount(output)}`];
 }
 
-const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
+const TIME = dateFormat({ timeStyle: "medium" });
 
 function timeOf(time: string | number): string {
   return TIME.format(new Date(time));

@@ -21,11 +21,9 @@ export function meterItem(
       "div",
       {
         class: "bar",
+        role: "meter",
+        ariaLabel: wholeName,
         attributes: {
-          role: "meter",
-          "aria-label": wholeName,
-          "aria-valuemin": "0",
-          "aria-valuemax": "100",
           "aria-valuenow": String(Math.min(100, Math.round(percent))),
           "aria-valuetext": used,
         },

@@ -1,12 +1,6 @@
 import type { Status } from "../feed-types.ts";
-import { formatDollars } from "../numbers.ts";
+import { formatDollars, withDecimals } from "../numbers.ts";
 import type { Forecast } from "./forecast.ts";
-
-const WHOLE_DOLLARS = new Intl.NumberFormat(undefined, {
-  style: "currency",
-  currency: "USD",
-  maximumFractionDigits: 0,
-});
 
 /** Dollars that the budgets of all tools for the month assume for models without a price. */
 export function assumedIn({ budgets }: Pick<Status, "budgets">): number {
@@ -31,5 +25,5 @@ export function describeCourse({ month, monthAtEnd }: Forecast, assumed: number)
 
 /** A forecast is no sum: cents would promise too much. */
 function inWhole(usd: number): string {
-  return usd < 1 ? formatDollars(usd) : WHOLE_DOLLARS.format(usd);
+  return usd < 1 ? formatDollars(usd) : withDecimals(0).format(usd);
 }

@@ -1,12 +1,12 @@
 import { formatMoney, parseMoney } from "../../../../core/price/money.ts";
 import type { Sums } from "../feed-types.ts";
-import { formatDollarsIn } from "../numbers.ts";
+import { formatDollarsIn, numberFormat } from "../numbers.ts";
 
 /** A smaller difference of shares says nothing. */
 const LEAST_POINTS = 0.05;
 
 /** One digit that counts, for less than a point. */
-const FRACTION = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 1 });
+const FRACTION = numberFormat({ maximumSignificantDigits: 1 });
 
 /** Dollars that a cost is above another one, by the exact amounts, as far as a number can be exact. */
 export function differenceOf(now: Sums | null, before: Sums | null): number {

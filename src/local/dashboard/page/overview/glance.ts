@@ -35,7 +35,7 @@ export function glance(total: Sums, before: Before | null, state: State, isSandb
     before === null || wasUnused ? [] : [`before: ${textOf(before.total)}`];
   return element(
     "section",
-    { class: "glance", attributes: { "aria-label": "at a glance" } },
+    { class: "glance", ariaLabel: "at a glance" },
     card(
       "Requests",
       formatLarge(allOf(total)),

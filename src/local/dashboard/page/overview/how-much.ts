@@ -1,4 +1,4 @@
-import { formatShare } from "../numbers.ts";
+import { formatShare, numberFormat } from "../numbers.ts";
 
 /** What is said of a figure beside another one. */
 interface Words {
@@ -33,8 +33,8 @@ const PARTS = [
 const NEAR = 0.04;
 /** From so many times on, tenths say nothing. */
 const WHOLE_TIMES = 10;
-const TIMES = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
-const TIMES_WHOLE = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 });
+const TIMES = numberFormat({ maximumFractionDigits: 1 });
+const TIMES_WHOLE = numberFormat({ maximumFractionDigits: 0 });
 
 /**
  * Says how much a figure is beside another one, with the direction in words: `12% more`, `half as much`, `3.1 times as much`, `as much`.

@@ -7,7 +7,8 @@ import { dayOf } from "../times.ts";
 /** One for all times that the view is renewed: it keeps what it says until the daemon says something else, which may take seconds. */
 const panel = element("section", {
   class: "out-of-line",
-  attributes: { "aria-label": "out of line today", "aria-live": "polite" },
+  ariaLabel: "out of line today",
+  ariaLive: "polite",
 });
 /** The same for where nothing is out of line. It has a place of its own, so that nothing moves when that is known. */
 const remark = element("small", { class: "unusual" });

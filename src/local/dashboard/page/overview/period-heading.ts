@@ -1,6 +1,6 @@
 import { element } from "../elements.ts";
 import type { Sums } from "../feed-types.ts";
-import { describeChange, formatDay, formatDollars } from "../numbers.ts";
+import { dateFormat, describeChange, formatDay, formatDollars } from "../numbers.ts";
 import { PERIODS } from "../state.ts";
 import { spanOf, type SpanQuery } from "../times.ts";
 import type { Finding } from "./compare.ts";
@@ -50,7 +50,7 @@ export function periodHeading(
         ];
   const all = [...parts, ...sentences.map((sentence) => element("small", {}, sentence))];
   if (all.length === 0) return [];
-  return [element("section", { class: "period", attributes: { "aria-label": "the period" } }, ...all)];
+  return [element("section", { class: "period", ariaLabel: "the period" }, ...all)];
 }
 
 /** Such as `Last 7 days`, `This month`, or the first and the last day. */
@@ -62,7 +62,7 @@ function nameOfPeriod(period: SpanQuery): string {
   if (known !== undefined) return `${known[0]?.toUpperCase() ?? ""}${known.slice(1)}`;
   const { from, to } = spanOf(period);
   const isOfHours = since.includes("T");
-  const format = new Intl.DateTimeFormat(undefined, {
+  const format = dateFormat({
     dateStyle: "medium",
     ...(isOfHours && { timeStyle: "short" }),
   });

@@ -6,7 +6,7 @@ import { budgetMeters } from "../meters/budget-meters.ts";
 import { limitMeters } from "../meters/limit-meters.ts";
 import { meterItem } from "../meters/meter-item.ts";
 import type { Meter } from "../meters/meter.ts";
-import { describeChange, formatDay, formatDollars } from "../numbers.ts";
+import { dateFormat, describeChange, formatDay, formatDollars } from "../numbers.ts";
 import { isRecordedInPart } from "./recorded-since.ts";
 import { startOfDay } from "../times.ts";
 import { costOf } from "../usage-sums.ts";
@@ -16,7 +16,7 @@ const MOST_METERS = 4;
 /** Percent. On a phone, what is used less has no bar, unless it warns. */
 const MUCH_USED = 50;
 
-const MONTH = new Intl.DateTimeFormat(undefined, { month: "long" });
+const MONTH = dateFormat({ month: "long" });
 
 /** What the cards say beside the sums of days. */
 interface Beside {
@@ -39,7 +39,7 @@ export function standing(forecast: Forecast, beside: Beside, now: Date): HTMLEle
   if (unusual !== null) todayCard.append(unusual);
   return element(
     "section",
-    { class: "standing", attributes: { "aria-label": "today and this month" } },
+    { class: "standing", ariaLabel: "today and this month" },
     todayCard,
     card(MONTH.format(now), formatSpent(month), ...course, ...besideLastMonth(forecast, recordedSince, now)),
     ...(status === null ? [] : left(status)),

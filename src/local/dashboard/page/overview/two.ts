@@ -69,13 +69,13 @@ export function twoSideBySide(
       element(
         "tr",
         { class: "group" },
-        element("th", { attributes: { scope: "rowgroup", colspan: "4" } }, title),
+        element("th", { scope: "rowgroup", attributes: { colspan: "4" } }, title),
       ),
       ...figures.map((line) => lineOf(line, marks)),
     );
   return element(
     "section",
-    { class: "beside", attributes: { "aria-label": "side by side" } },
+    { class: "beside", ariaLabel: "side by side" },
     element(
       "div",
       { class: "controls" },
@@ -87,7 +87,7 @@ export function twoSideBySide(
     verdict === "" ? null : element("p", { class: "verdict-of-two" }, verdict),
     element(
       "div",
-      { class: "scroll", attributes: { tabindex: "0", role: "group", "aria-label": "figures side by side" } },
+      { class: "scroll", tabIndex: 0, role: "group", ariaLabel: "figures side by side" },
       element(
         "table",
         {},
@@ -101,9 +101,9 @@ export function twoSideBySide(
             element("td"),
             ...shown.map((name, at) => {
               const mark = element("span", { class: `mark ${marks[at] ?? ""}` });
-              return element("th", { attributes: { scope: "col" } }, mark, name);
+              return element("th", { scope: "col" }, mark, name);
             }),
-            element("th", { attributes: { scope: "col" } }, `${shown[1] ?? ""} has`),
+            element("th", { scope: "col" }, `${shown[1] ?? ""} has`),
           ),
         ),
         group("Per request", figuresOfEach(two)),
@@ -125,7 +125,7 @@ function lineOf({ what, texts, change, values = [] }: Figure, marks: readonly st
   return element(
     "tr",
     {},
-    element("th", { attributes: { scope: "row" } }, what),
+    element("th", { scope: "row" }, what),
     ...cells,
     element("td", { class: "change" }, change),
   );

@@ -16,7 +16,7 @@ export function recordGlance(record: UsageRecord | RunningRequest): HTMLElement 
   const speed = isEnded ? formatSpeed(tokensPerSecond(record)) : "";
   return element(
     "section",
-    { class: "glance even", attributes: { "aria-label": "the request at a glance" } },
+    { class: "glance even", ariaLabel: "the request at a glance" },
     ...(tokens === null
       ? []
       : [

@@ -22,7 +22,7 @@ export class Questions {
   });
   readonly element = element(
     "div",
-    { class: "questions", attributes: { role: "group", "aria-label": "common questions" } },
+    { class: "questions", role: "group", ariaLabel: "common questions" },
     ...this.#links.map(({ link }) => link),
   );
   #state: State | null = null;

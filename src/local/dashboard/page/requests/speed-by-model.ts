@@ -13,7 +13,7 @@ export function speedByModel(records: readonly UsageRecord[]): HTMLElement[] {
     element(
       "tr",
       {},
-      element("th", { attributes: { scope: "row" } }, model),
+      element("th", { scope: "row" }, model),
       ...[
         formatCount(requests),
         formatSeconds(firstMs),
@@ -22,7 +22,7 @@ export function speedByModel(records: readonly UsageRecord[]): HTMLElement[] {
       ].map((text) => element("td", {}, text)),
     ),
   );
-  const heads = HEADS.map((head) => element("th", { attributes: { scope: "col" } }, head));
+  const heads = HEADS.map((head) => element("th", { scope: "col" }, head));
   return [
     element(
       "details",
@@ -30,7 +30,7 @@ export function speedByModel(records: readonly UsageRecord[]): HTMLElement[] {
       element("summary", {}, "Speed by model"),
       element(
         "div",
-        { class: "scroll", attributes: { tabindex: "0", role: "group", "aria-label": "speed by model" } },
+        { class: "scroll", tabIndex: 0, role: "group", ariaLabel: "speed by model" },
         element(
           "table",
           {},

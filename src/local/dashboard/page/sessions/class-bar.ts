@@ -43,9 +43,9 @@ export function classBar(records: readonly PricedRecord[]): HTMLElement[] {
   return [
     element(
       "section",
-      { class: "classes", attributes: { "aria-label": "cost by class" } },
+      { class: "classes", ariaLabel: "cost by class" },
       element("h3", {}, "What the money went to"),
-      element("div", { class: "bar", attributes: { "aria-hidden": "true" } }, ...parts),
+      element("div", { class: "bar", ariaHidden: "true" }, ...parts),
       element("ul", { class: "legend" }, ...items),
     ),
   ];

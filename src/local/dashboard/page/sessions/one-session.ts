@@ -179,7 +179,7 @@ function sessionGlance(row: Row, hasOthers: boolean, lasted: number | null): HTM
   const tool = nameIn(row, "tool");
   return element(
     "section",
-    { class: "glance even", attributes: { "aria-label": `the session at a glance: ${tool}` } },
+    { class: "glance even", ariaLabel: `the session at a glance: ${tool}` },
     card("Cost", costOf(row), ...(hasOthers ? [tool] : [])),
     card(
       "Requests",

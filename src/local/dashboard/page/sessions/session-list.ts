@@ -56,11 +56,7 @@ export class SessionList {
     const found = all.filter((session) => isFound(session, search));
     const count = `${formatCount(found.length)} of ${formatCount(all.length)} sessions match.`;
     this.element.replaceChildren(
-      element(
-        "p",
-        { class: "remark", attributes: { role: "status" } },
-        search.trim() === "" ? this.#all : count,
-      ),
+      element("p", { class: "remark", role: "status" }, search.trim() === "" ? this.#all : count),
       ...(found.length === 0
         ? []
         : [

@@ -1,4 +1,4 @@
-import { formatNear, formatTimeOfDay, nameToday, nearParts } from "../numbers.ts";
+import { dateFormat, formatNear, formatTimeOfDay, nameToday, nearParts, numberFormat } from "../numbers.ts";
 import { nameBriefly } from "../time-names.ts";
 
 const MINUTE_MS = 60_000;
@@ -16,10 +16,10 @@ export function formatLength(ms: number): string {
 }
 
 function inUnit(count: number, unit: "second" | "minute" | "hour" | "day"): string {
-  return new Intl.NumberFormat(undefined, { style: "unit", unit, unitDisplay: "short" }).format(count);
+  return numberFormat({ style: "unit", unit, unitDisplay: "short" }).format(count);
 }
 
-const HOUR = new Intl.DateTimeFormat(undefined, { hour: "numeric" });
+const HOUR = dateFormat({ hour: "numeric" });
 
 /** Returns when a session was last used, from the text of {@link ListedSession}: the day, and the time of day if that is known, or its hour: `4 – 5 PM`. */
 export function formatLastUsed(lastUsed: string): readonly [day: string, time: string] {
