@@ -45,6 +45,11 @@ for (const [what, change, expected] of [
   });
 }
 
+test("a budget of nothing has a full bar, of which nothing is assumed", () => {
+  const { percent, assumed } = meterOf({ percent: 100, spent: "0", amount: "0", limit: { usd: 0 } });
+  assert.deepEqual({ percent, assumed }, { percent: 100, assumed: 0 });
+});
+
 for (const [what, change, expected] of [
   ["for all tools", {}, "all tools per day"],
   ["of a tool", { scope: { kind: "tool", name: "codex" }, window: { rolling: 5 } }, "codex in 5 hours"],

@@ -28,7 +28,8 @@ export function budgetMeters({ budgets, lifts }: Pick<Status, "budgets" | "lifts
       wholeName: nameOf(budget, (name) => name),
       // So that little has a short bar, and only nothing has none.
       percent: percent === 0 ? (100 * Number(spent)) / Number(amount) : percent,
-      assumed: (100 * Number(assumed)) / Number(amount),
+      // A budget of nothing is spent, and not by what is assumed.
+      assumed: Number(amount) === 0 ? 0 : (100 * Number(assumed)) / Number(amount),
       used: describeUse(budget, share),
       tone: toneOf(budget),
       isRefusing: isSpent,

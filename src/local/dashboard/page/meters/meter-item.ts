@@ -24,7 +24,7 @@ export function meterItem(
         role: "meter",
         ariaLabel: wholeName,
         attributes: {
-          "aria-valuenow": String(Math.min(100, Math.round(percent))),
+          "aria-valuenow": String(Math.min(100, Math.floor(percent))),
           "aria-valuetext": used,
         },
       },
