@@ -61,9 +61,12 @@ export function expectedGlance(
   const saved = Number(now["cache_saved_usd"]);
   // Recorded in part, it is not compared by shares.
   const change = since === "" ? changeOf(Number(now["cost_usd"]), Number(then["cost_usd"])) : "";
+  // Where there was no request before, one figure says so for all.
+  const wasUnused = allOf(then) === 0;
   const beside = (text: string, one: number, other: number) => {
+    if (wasUnused) return [];
     const share = since === "" ? changeOf(one, other) : "";
-    return `before: ${text}${share === "" ? "" : ` (${share})`}`;
+    return [`before: ${text}${share === "" ? "" : ` (${share})`}`];
   };
   const costBefore = costOf(then);
   return {
@@ -84,20 +87,22 @@ export function expectedGlance(
     Requests: [
       large(allOf(now)),
       endingsOf(now),
-      `${beside(large(allOf(then)), allOf(now), allOf(then))}${completedOf(then)}`,
+      ...(wasUnused
+        ? ["before: none"]
+        : beside(large(allOf(then)), allOf(now), allOf(then)).map((text) => `${text}${completedOf(then)}`)),
     ],
     "Tokens in": [
       large(inputOf(now)),
-      beside(large(inputOf(then)), inputOf(now), inputOf(then)),
+      ...beside(large(inputOf(then)), inputOf(now), inputOf(then)),
       classesOf(now),
     ],
     "Tokens out": [
       large(Number(now["output"])),
-      beside(large(Number(then["output"])), Number(now["output"]), Number(then["output"])),
+      ...beside(large(Number(then["output"])), Number(now["output"]), Number(then["output"])),
     ],
     "From cache": [
       shareOrDash(now["cache_read"], inputOf(now)),
-      `before: ${shareOrDash(then["cache_read"], inputOf(then))}`,
+      ...(wasUnused ? [] : [`before: ${shareOrDash(then["cache_read"], inputOf(then))}`]),
       saved < 0
         ? `the cache cost ${dollars(-saved)} more than it saved`
         : `the cache saved ${dollars(saved)}`,
