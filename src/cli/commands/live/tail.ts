@@ -104,7 +104,7 @@ export const command: Command<TailArguments> = {
         choices: SOUGHT,
         requiresArg: true,
         describe:
-          "Only requests that failed, were cut short, or were refused by tollkeeper; problem: any of these; missed: the cache",
+          "Only requests that failed, were cut short, were refused by tollkeeper (problem: all three), or missed the cache",
       })
       .option("dearest", {
         type: "boolean",

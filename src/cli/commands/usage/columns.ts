@@ -273,7 +273,7 @@ const EIGHTHS = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
 /** Draws e.g. `██▋     45%`. */
 function drawShare(part: Money, whole: Money): string {
-  const share = whole === 0n ? 0 : Number(part) / Number(whole);
+  const share = Number(part) / Number(whole);
   const eighths = Math.round(share * BAR_CELLS * 8);
   const bar = "█".repeat(Math.floor(eighths / 8)) + (EIGHTHS[eighths % 8] ?? "");
   return `${bar.padEnd(BAR_CELLS)} ${formatShare(Number(part), Number(whole)).padStart(4)}`;
