@@ -180,7 +180,10 @@ class SocketClient {
       this.#settle(entry);
     } else if (type === "error") {
       const isRefused = error?.code === "model_not_allowed";
-      this.#settle(isRefused ? this.#forbidden.shift() : this.#books.entryOf(error?.message ?? null));
+      this.#settle(
+        isRefused ? this.#forbidden.shift() : this.#books.entryOf(error?.message ?? null),
+        ` (${error?.code}: ${error?.message})`,
+      );
     } else if (type === "response.steer.failed") {
       const entry = this.#books.entryOf(steer?.id.slice("steer_".length) ?? null);
       if (entry !== undefined) this.#waiting.delete(entry);
@@ -194,9 +197,11 @@ class SocketClient {
     return known;
   }
 
-  #settle(entry: BookEntry | undefined): void {
+  /** @param what - of an error, its code and text, for a fault */
+  #settle(entry: BookEntry | undefined, what = ""): void {
     if (entry === undefined || !this.#waiting.delete(entry)) {
-      this.#books.faults.push(`an end of ${entry?.number ?? "a message that was never sent"} came unasked`);
+      const which = entry?.number ?? "a message that was never sent";
+      this.#books.faults.push(`an end of ${which} came unasked${what}`);
       return;
     }
     entry.isAnswered = true;
