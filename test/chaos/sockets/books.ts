@@ -17,6 +17,8 @@ export interface BookEntry {
   arrivedAt: number | null;
   /** When the upstream began the response to it; for a steer, the successor. */
   begunAt: number | null;
+  /** When the client got its first event; null if it never did. Until then, what a slow client does not read may keep it from the daemon. */
+  seenAt: number | null;
   /** How the upstream has ended that response; null while it has not. */
   ending: Ending | null;
   /** True once the client has the end of it, or its refusal. */
@@ -49,6 +51,7 @@ export class Books {
       arrivals: 0,
       arrivedAt: null,
       begunAt: null,
+      seenAt: null,
       ending: null,
       isAnswered: false,
     };

@@ -70,8 +70,8 @@ function countEntry(
   if (round === undefined) return "was sent after the last round";
   if (entry.arrivals > 1) return `reached the upstream ${entry.arrivals} times`;
   if (entry.kind === "forbidden") return faultOfForbidden(entry, record);
-  // A steer has a turn once the upstream has begun its successor.
-  const since = entry.kind === "steer" ? entry.begunAt : entry.arrivedAt;
+  // A steer has a turn once the daemon has read the beginning of its successor. That is certain once the client has it.
+  const since = entry.kind === "steer" ? entry.seenAt : entry.arrivedAt;
   const isYoung =
     round.end === "kill" && since !== null && round.endedAt - since < NOTE_AFTER_MS + round.lagMs;
   if (entry.isAnswered) report.answered += 1;
@@ -83,9 +83,12 @@ function countEntry(
   }
   if (record === undefined) {
     if (entry.isAnswered) return "was answered, and has no record";
-    return since === null || isYoung ? null : `was under way, and has no record`;
+    if (since === null || isYoung) return null;
+    const age = Math.round(round.endedAt - since);
+    return `was under way for ${age} ms at a ${round.end} (late by ${Math.round(round.lagMs)} ms), and has no record`;
   }
-  if (since === null && entry.kind === "steer") return "led to no response, and has a record";
+  if (entry.begunAt === null && entry.kind === "steer")
+    return `began no response, and is recorded as ${record.outcome} (${record.error_type})`;
   if (record.cut_by === "crash" && round.end !== "kill") return "was cut by a crash, and there was none";
   return faultOfUsage(report, entry, record);
 }

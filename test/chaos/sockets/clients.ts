@@ -170,8 +170,11 @@ class SocketClient {
 
   #take({ type, item_id: item, delta, response, error, steer }: SeenEvent): void {
     if (type === "response.output_text.delta") this.#textOf(Number(item)).update(delta ?? "");
-    else if (type === "response.created") this.#running.add(response?.id ?? "");
-    else if (/^response\.(?:completed|incomplete|failed)$/.test(type)) {
+    else if (type === "response.created") {
+      this.#running.add(response?.id ?? "");
+      const entry = this.#books.entryOf(response?.id.slice("resp_".length) ?? null);
+      if (entry !== undefined) entry.seenAt ??= performance.now();
+    } else if (/^response\.(?:completed|incomplete|failed)$/.test(type)) {
       this.#running.delete(response?.id ?? "");
       const entry = this.#books.entryOf(response?.id.slice("resp_".length) ?? null);
       const digest = entry === undefined ? "" : this.#textOf(entry.number).digest("hex");
