@@ -30,7 +30,7 @@ export interface BookEntry {
 /** One life of the daemon. */
 export interface Round {
   killedAt: number;
-  /** The longest delay of a timer in this process: how late the daemon's may have been as well. */
+  /** The longest delay of a timer in this process or of an answer of the daemon: so late its notes may have been as well. */
   lagMs: number;
 }
 

@@ -66,9 +66,9 @@ async function killWithin(start: DaemonStart, ms: number): Promise<void> {
 
 /** Loads a daemon for a random time and kills it. Resolves when its clients have noticed. */
 async function killUnderLoad(start: DaemonStart, books: Books, random: Random): Promise<void> {
-  const { port } = await start.ready;
-  const clients = loadDaemon(port, books, random);
-  const lag = sampleLag();
+  const daemon = await start.ready;
+  const clients = loadDaemon(daemon.port, books, random);
+  const lag = sampleLag(daemon);
   await delay(between(random, 1200, 4000));
   const round = { killedAt: performance.now(), lagMs: lag() };
   await start.kill();

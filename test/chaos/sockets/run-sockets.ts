@@ -84,7 +84,7 @@ async function disturbRound({ start, books, random, newKey, seed }: RoundParts):
   const over = new AbortController();
   setMaxListeners(0, over.signal);
   const clients = loadSockets(daemon.port, books, seed, over.signal);
-  const lag = sampleLag();
+  const lag = sampleLag(daemon);
   for (let left = between(random, 1, 4); left > 0; left -= 1) {
     await delay(between(random, 200, 1200));
     if (chance(random, 0.5)) {
@@ -98,13 +98,13 @@ async function disturbRound({ start, books, random, newKey, seed }: RoundParts):
   if (chance(random, 0.3)) await checkIdle(daemon, books, over, clients);
   const end = chance(random, KILLED) ? "kill" : "stop";
   books.count(end);
-  const endedAt = performance.now();
+  const [endedAt, lagMs] = [performance.now(), lag()];
   if (end === "kill") await start.kill();
   else if ((await daemon.stop()) !== 0) books.faults.push("a daemon did not stop well");
   over.abort();
   await clients;
   // Messages of this round name it by its number, which is that of the rounds before it.
-  books.rounds.push({ end, endedAt, lagMs: lag() });
+  books.rounds.push({ end, endedAt, lagMs });
 }
 
 /** Ends the clients. The daemon must then hold nothing any more. */
