@@ -174,7 +174,7 @@ const IMPORTERS: Record<string, string[]> = {
   yaml: ["connect/formats/yaml-library.ts"],
   diff: ["connect/edit/diff.ts"],
   yargs: ["cli/command-line.ts"],
-  esbuild: ["adapters/bundle/join-chunks.ts", "adapters/bundle/write.ts"],
+  esbuild: ["adapters/bundle/build-page.ts", "adapters/bundle/join-chunks.ts", "adapters/bundle/write.ts"],
   // Bundled into the commands that export, so that no other loads it.
   "@opentelemetry/otlp-transformer": ["adapters/otlp/encode.ts"],
   // Bundled into what signs, so that only a daemon that needs it loads it.

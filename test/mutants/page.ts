@@ -21,6 +21,14 @@ export const PAGE_WORDS: readonly Mutant[] = [
     replace: '"No cost is known"',
   },
   {
+    row: "page",
+    test: "test/local/dashboard/page/later.test.ts",
+    without: "loading a part again that could not be loaded",
+    file: "src/local/dashboard/page/later.ts",
+    find: "await known.catch(() => loading.delete(name));",
+    replace: "await known.catch(() => {});",
+  },
+  {
     ...SESSIONS,
     without: "an hour before midnight without dates",
     file: "src/local/dashboard/page/sessions/session-words.ts",

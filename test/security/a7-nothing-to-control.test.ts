@@ -100,7 +100,8 @@ test("the page at the root says nothing of the daemon or the request, and nothin
   for (const fact of facts) assert.ok(!plain.text.includes(fact), fact);
   assert.doesNotMatch(plain.text, /<(?:style|img|iframe|form|base)|\bon\w+=|<script>/i);
   const loaded = [...plain.text.matchAll(/\b(?:src|href)="([^"]*)"/g)].map(([, url]) => url);
-  assert.deepEqual(loaded, ["data:,", "/_tollkeeper/dashboard/style.css", "/_tollkeeper/dashboard/app.js"]);
+  const files = ["style.css", "app.js", "health.js", "record.js", "sessions.js"];
+  assert.deepEqual(loaded, ["data:,", ...files.map((name) => `/_tollkeeper/dashboard/${name}`)]);
   const { "content-security-policy": policy, ...named } = Object.fromEntries(plain.headers);
   assert.deepEqual(policy?.split("; ").sort(), [
     "base-uri 'none'",

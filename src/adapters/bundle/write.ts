@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type Metafile } from "esbuild";
+import { buildPage } from "./build-page.ts";
 import type { EntryRules } from "./group-chunks.ts";
 import { joinChunks } from "./join-chunks.ts";
 
@@ -109,25 +110,6 @@ function writeProgram(path: string, text: string): void {
   writeFileSync(path, text, { mode: text.startsWith("#!") ? 0o755 : 0o644 });
 }
 
-/** The page of the dashboard: its script and its style. */
-async function writePage(): Promise<Metafile> {
-  const { metafile } = await build({
-    absWorkingDir: ROOT,
-    entryPoints: { app: "src/local/dashboard/page/app.ts", style: "src/local/dashboard/page/app.css" },
-    outdir: "dist/dashboard",
-    bundle: true,
-    minify: true,
-    // The page is served as UTF-8: `≥` needs no escape.
-    charset: "utf8",
-    format: "iife",
-    platform: "browser",
-    target: ["chrome123", "firefox120", "safari17.5"],
-    metafile: true,
-    logLevel: "warning",
-  });
-  return metafile;
-}
-
 function findOutside(): string[] {
   return Object.keys(readManifest(ROOT).dependencies).filter((name) => !BUNDLED.includes(name));
 }
@@ -153,5 +135,5 @@ function describeLicence(library: string): string {
   return `${name} ${version}\n\n${readFileSync(join(directory, file), "utf8").trim()}\n`;
 }
 
-const licences = collectLicences([await writeBundle(), await writePage()]);
+const licences = collectLicences([await writeBundle(), ...(await buildPage(ROOT))]);
 writeFileSync(join(ROOT, "dist", "bundled-licences.txt"), licences);

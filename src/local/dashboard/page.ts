@@ -9,6 +9,15 @@ export interface PageFile {
   bytes: Buffer;
 }
 
+/** The scripts that the page loads when what they show is first opened. */
+export const PAGE_PARTS = ["health", "record", "sessions"] as const;
+
+/**
+ * A browser loads nothing of a template. The page copies a script out of it, because its policy (`trusted-types`) lets it name none, and
+ * a module would come with `Origin`.
+ */
+const LATER = `<template id="later">${PAGE_PARTS.map((name) => `<script src="${ASSETS_PATH}${name}.js"></script>`).join("")}</template>`;
+
 /** Not a module: browsers send `Origin` with those, as a foreign page would. The same for everyone: what it shows, it asks for. */
 const pageWith = (key: string, configOption: string) =>
   Buffer.from(`<!doctype html>
@@ -26,6 +35,7 @@ const pageWith = (key: string, configOption: string) =>
 <noscript>This page needs JavaScript. In a terminal, type: ${escapeMarkup(writeOwnCommands("tollkeeper usage", "tollkeeper", configOption))}</noscript>
 <header><h1>tollkeeper</h1></header>
 <div id="app"></div>
+${LATER}
 </html>
 `);
 

@@ -4,12 +4,14 @@ import type { Status } from "./feed-types.ts";
 import { FeedError, followLive, readFeed, removeWorkers } from "./feeds.ts";
 import { shortcutsButton } from "./frame/shortcuts.ts";
 import { themeButton } from "./frame/theme.ts";
-import { renderHealth } from "./health.ts";
+import type { renderHealth } from "./health.ts";
+import { load } from "./later.ts";
 import { LiveView } from "./live.ts";
 import { noticesOf, type Notice } from "./notices.ts";
 import { overviewControls, renderOverview } from "./overview.ts";
+import { NO_RECORD } from "./record.ts";
 import { renderRequests, requestsControls } from "./requests.ts";
-import { renderSessions, sessionsControls } from "./sessions.ts";
+import type { renderSessions, sessionsControls } from "./sessions.ts";
 import { formatState, parseState, VIEWS, type State } from "./state.ts";
 
 /** How long figures may be old while requests end. */
@@ -78,15 +80,49 @@ function pointLinks(state: State): void {
 function showState(): void {
   const state = parseState(location.hash);
   pointLinks(state);
-  replaceContents(controls, ...controlsOf(state));
+  needsControls = true;
   if (state.view !== "overview") above.replaceChildren();
   void show();
 }
 
-function controlsOf(state: State): HTMLElement[] {
-  if (state.view === "overview") return overviewControls(state, change);
-  if (state.view === "requests") return requestsControls(state, change);
-  return state.view === "sessions" ? sessionsControls(state, change) : [];
+/** What the script of the view of sessions exports. */
+interface SessionsPart {
+  renderSessions: typeof renderSessions;
+  sessionsControls: typeof sessionsControls;
+}
+
+/** Whether the controls are of another view or choice than the URL's. */
+let needsControls = true;
+
+function showControls(...shown: readonly HTMLElement[]): void {
+  if (needsControls) replaceContents(controls, ...shown);
+  needsControls = false;
+}
+
+/** Shows a view with its controls. Those that are not needed first are loaded when they are opened. */
+async function showView(state: State, signal: AbortSignal): Promise<void> {
+  if (state.view === "sessions") {
+    const sessions = await load<SessionsPart>("sessions");
+    if (signal.aborted) return;
+    if (needsControls) showControls(...sessions.sessionsControls(state, change));
+    return sessions.renderSessions(contents, state, change, signal);
+  }
+  if (state.view === "health") {
+    const health = await load<{ renderHealth: typeof renderHealth }>("health");
+    if (signal.aborted) return;
+    showControls();
+    return health.renderHealth(contents, signal);
+  }
+  if (state.view === "requests") {
+    if (needsControls) showControls(...requestsControls(state, change));
+    return renderRequests(contents, state, change, signal);
+  }
+  if (state.view === "overview") {
+    if (needsControls) showControls(...overviewControls(state, change));
+    return renderOverview({ above, contents }, state, change, signal);
+  }
+  showControls();
+  live.show(contents);
 }
 
 /** Shows the figures as they are now. What was asked for another view is not waited for. */
@@ -100,11 +136,7 @@ async function show(): Promise<void> {
   try {
     main.setAttribute("aria-busy", "true");
     if (contents.childElementCount === 0) contents.append(element("p", { class: "loading" }, "Loading…"));
-    if (state.view === "live") live.show(contents);
-    else if (state.view === "requests") await renderRequests(contents, state, change, signal);
-    else if (state.view === "sessions") await renderSessions(contents, state, change, signal);
-    else if (state.view === "health") await renderHealth(contents, signal);
-    else await renderOverview({ above, contents }, state, change, signal);
+    await showView(state, signal);
     if (signal.aborted) return;
     say("");
     shownAt = state.view === "live" ? null : new Date();
@@ -187,6 +219,7 @@ const frame = element(
 document.querySelector("header")?.append(sandboxBadge, age, nav, frame);
 document.querySelector("#app")?.append(problem, approval, notices, main);
 addEventListener("hashchange", showState);
+addEventListener(NO_RECORD, (event) => say(describe(event)));
 // The chart has the width of the page.
 addEventListener("resize", () => (isOld = true));
 setInterval(showAge, AGE_MS);

@@ -22,7 +22,7 @@ import { endOf, paceOf } from "./live/pace.ts";
 import { Progress } from "./live/progress.ts";
 import { RunningCosts } from "./live/running-costs.ts";
 import { formatCount, formatDollars } from "./numbers.ts";
-import { showRecord } from "./record-dialog.ts";
+import { openRecord } from "./record.ts";
 import { dayRow } from "./table.ts";
 import { dayOf, TIME_ZONE } from "./times.ts";
 import { costOf } from "./usage-sums.ts";
@@ -233,7 +233,7 @@ export class LiveView {
     const tone = toneOfRunning(request, found);
     const known = this.#runningRows.get(id);
     if (known !== undefined) return rewrite(known, cells, tone);
-    const open = () => showRecord(this.#running.requests.find((running) => running.id === id) ?? request);
+    const open = () => openRecord(this.#running.requests.find((running) => running.id === id) ?? request);
     const row = rowOf(cells, open, tone);
     this.#runningRows.set(id, row);
     this.#runningBody.insertBefore(row, this.#runningBody.children[at] ?? null);
@@ -280,7 +280,7 @@ export class LiveView {
   #endedRows(entry: FeedEntry): HTMLElement[] {
     const cells = endedCells(entry);
     if (!this.#isMeant(cells)) return [];
-    const row = rowOf(cells, () => showRecord(entry), toneOfEnded(entry));
+    const row = rowOf(cells, () => openRecord(entry), toneOfEnded(entry));
     this.#endedRowOf.set(entry, row);
     return [row];
   }

@@ -2,13 +2,14 @@ import { CERTAINTY, EVIDENCE } from "../../../core/ledger/explain/record-words.t
 import type { UsageRecord } from "../../../core/ledger/record.ts";
 import type { RunningRequest } from "../../../core/ledger/running-request.ts";
 import { isPaidByTool } from "../../../core/plans/names.ts";
-import { costTable, describeCost, worthTable } from "./cost.ts";
+import { describeCost } from "./cost.ts";
 import { copyable, element, withCommand } from "./elements.ts";
 import type { Cost, FeedEntry, Miss, RecordCost, Status } from "./feed-types.ts";
 import { FeedError, readFeed } from "./feeds.ts";
 import { nameProject } from "./project-names.ts";
 import { toneOf } from "./live/live-rows.ts";
 import { formatSeconds, momentParts } from "./numbers.ts";
+import { costTable, worthTable } from "./record/cost-table.ts";
 import { describeEnd, wordsOf } from "./record/ending.ts";
 import { explainMiss } from "./record/miss-words.ts";
 import { because, budgetsNow, hasFailed, reasonsOf } from "./record/reasons.ts";

@@ -7,7 +7,7 @@ import { formatCount, momentParts, formatSeconds, formatShare } from "../numbers
 import { nameProject } from "../project-names.ts";
 import { describeEnd } from "../record/ending.ts";
 import { noteOf, noteParts } from "../record/note.ts";
-import { showRecord } from "../record-dialog.ts";
+import { openRecord } from "../record.ts";
 import type { Change, State } from "../state.ts";
 import type { TableColumn } from "../table.ts";
 import { tokensPerSecond } from "../../../../core/ledger/times/tokens-per-second.ts";
@@ -96,7 +96,7 @@ export const TIME: TableColumn<PricedRecord> = {
 function timeContents(record: PricedRecord): HTMLElement[] {
   const [day, time] = momentParts(record.ts);
   const date = element("span", { class: "date" }, day);
-  return [element("button", { class: "link", onclick: () => showRecord(record) }, date, time)];
+  return [element("button", { class: "link", onclick: () => openRecord(record) }, date, time)];
 }
 
 export const COST: TableColumn<PricedRecord> = {
