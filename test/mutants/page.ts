@@ -29,6 +29,22 @@ export const PAGE_WORDS: readonly Mutant[] = [
     replace: "await known.catch(() => {});",
   },
   {
+    row: "page",
+    test: "test/local/dashboard/page/miss-words.test.ts",
+    without: "saying nothing of a miss that cost at least nothing more",
+    file: "src/local/dashboard/page/record/miss-words.ts",
+    find: "return !isExact && Number(worth ?? cost) === 0;",
+    replace: "return false;",
+  },
+  {
+    row: "page",
+    test: "test/local/dashboard/page/requests.test.ts",
+    without: "leaving out columns in which no row has anything",
+    file: "src/local/dashboard/page/requests/request-columns.ts",
+    find: "return columns.filter((column) => LASTING.includes(column.head) || has(column));",
+    replace: "return columns.filter((column) => LASTING.includes(column.head) || has(column) || true);",
+  },
+  {
     ...SESSIONS,
     without: "an hour before midnight without dates",
     file: "src/local/dashboard/page/sessions/session-words.ts",

@@ -234,7 +234,7 @@ export class LiveView {
     const known = this.#runningRows.get(id);
     if (known !== undefined) return rewrite(known, cells, tone);
     const open = () => openRecord(this.#running.requests.find((running) => running.id === id) ?? request);
-    const row = rowOf(cells, open, tone);
+    const row = rowOf(cells, { onclick: open, id }, tone);
     this.#runningRows.set(id, row);
     this.#runningBody.insertBefore(row, this.#runningBody.children[at] ?? null);
   }
@@ -280,7 +280,11 @@ export class LiveView {
   #endedRows(entry: FeedEntry): HTMLElement[] {
     const cells = endedCells(entry);
     if (!this.#isMeant(cells)) return [];
-    const row = rowOf(cells, () => openRecord(entry), toneOfEnded(entry));
+    const row = rowOf(
+      cells,
+      { onclick: () => openRecord(entry), id: "id" in entry ? entry.id : null },
+      toneOfEnded(entry),
+    );
     this.#endedRowOf.set(entry, row);
     return [row];
   }

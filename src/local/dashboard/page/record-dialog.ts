@@ -3,7 +3,8 @@ import type { UsageRecord } from "../../../core/ledger/record.ts";
 import type { RunningRequest } from "../../../core/ledger/running-request.ts";
 import { isPaidByTool } from "../../../core/plans/names.ts";
 import { describeCost } from "./cost.ts";
-import { copyable, element, withCommand } from "./elements.ts";
+import { areShortcutsOff } from "./frame/shortcuts.ts";
+import { copyable, element, replaceContents, withCommand } from "./elements.ts";
 import type { Cost, FeedEntry, Miss, RecordCost, Status } from "./feed-types.ts";
 import { FeedError, readFeed } from "./feeds.ts";
 import { nameProject } from "./project-names.ts";
@@ -15,10 +16,56 @@ import { explainMiss } from "./record/miss-words.ts";
 import { because, budgetsNow, hasFailed, reasonsOf } from "./record/reasons.ts";
 import { recordGlance } from "./record/record-glance.ts";
 import { formatState, parseState } from "./state.ts";
+import { RECORD } from "./table.ts";
 import { dayOf } from "./times.ts";
 
 /** One for all views. It stays open while the view behind it is renewed. */
 const dialog = element("dialog", { ariaLabel: "the whole record" });
+
+/** The id of what it shows; null for what is in no list. */
+let shownId: string | null = null;
+/** The keys that go to the next record of the list, and to the one before. */
+const STEPS: Readonly<Record<string, Step>> = {
+  j: "next",
+  ArrowRight: "next",
+  k: "previous",
+  ArrowLeft: "previous",
+};
+
+type Step = "next" | "previous";
+
+addEventListener("keydown", (event) => {
+  const step = STEPS[event.key];
+  if (step === undefined || !dialog.open || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key.length === 1 && areShortcutsOff()) return;
+  event.preventDefault();
+  go(step);
+});
+dialog.addEventListener("close", () => openerOf(shownId)?.focus());
+
+/** The button of the list that opens a record. The list may have been renewed since. */
+function openerOf(id: string | null): HTMLElement | null {
+  return id === null ? null : document.querySelector<HTMLElement>(`[${RECORD}="${CSS.escape(id)}"]`);
+}
+
+/** The button that opens the next record of the same list, or the one before, as the list shows them; null at its end. */
+function beside(step: Step): HTMLElement | null {
+  const rowAfter = (row: Element | null | undefined) =>
+    step === "next" ? row?.nextElementSibling : row?.previousElementSibling;
+  let row = rowAfter(openerOf(shownId)?.closest("tr"));
+  while (row?.className === "day") row = rowAfter(row);
+  return row?.querySelector<HTMLElement>(`[${RECORD}]`) ?? null;
+}
+
+function go(step: Step): void {
+  beside(step)?.click();
+}
+
+function stepButton(step: Step, sign: string): HTMLElement {
+  const button = element("button", { onclick: () => go(step), ariaLabel: `${step} request` }, sign);
+  button.disabled = beside(step) === null;
+  return button;
+}
 
 /** Shows an entry: what it cost, how it ended and why, its figures, and all its fields. */
 export function showRecord(entry: FeedEntry | RunningRequest): void {
@@ -26,11 +73,19 @@ export function showRecord(entry: FeedEntry | RunningRequest): void {
   const cost = element("div", { ariaLive: "polite" });
   const why = element("ul", { class: "reasons" });
   const glance = "bytes_out" in entry ? recordGlance(entry) : null;
-  dialog.replaceChildren(
+  shownId = "id" in entry ? entry.id : null;
+  replaceContents(
+    dialog,
     element(
       "div",
       { class: "head" },
-      element("button", { class: "close", onclick: () => dialog.close() }, "Close"),
+      element(
+        "div",
+        { class: "steps" },
+        stepButton("previous", "‹"),
+        stepButton("next", "›"),
+        element("button", { class: "close", onclick: () => dialog.close() }, "Close"),
+      ),
       element("h2", {}, element("span", {}, titleOf(entry)), amount, ...endOf(entry)),
     ),
     element("p", { class: "remark" }, describeWhere(entry, glance !== null)),
@@ -51,7 +106,7 @@ export function showRecord(entry: FeedEntry | RunningRequest): void {
     element("details", {}, element("summary", {}, "The whole record"), ...remarksOf(entry), listOf(entry)),
   );
   if (!dialog.isConnected) document.body.append(dialog);
-  dialog.showModal();
+  if (!dialog.open) dialog.showModal();
   dialog.scrollTop = 0;
   if ("refused" in entry) say(why, [`tollkeeper refused the request${because(entry.refused)}.`]);
   if (!("outcome" in entry)) return;

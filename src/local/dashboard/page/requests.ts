@@ -9,7 +9,7 @@ import { isFound } from "./requests/found-request.ts";
 import { Narrowing } from "./requests/narrowing.ts";
 import { describeDay } from "./requests/day-words.ts";
 import { Questions, type Counts } from "./requests/questions.ts";
-import { DEAREST, requestColumns } from "./requests/request-columns.ts";
+import { columnsWithValues, DEAREST, requestColumns } from "./requests/request-columns.ts";
 import { speedByModel } from "./requests/speed-by-model.ts";
 import { OUTCOMES, questionOf, type Change, type State } from "./state.ts";
 import { sortableTable } from "./table.ts";
@@ -98,7 +98,7 @@ export async function renderRequests(
             ),
             sortableTable<PricedRecord>(
               titleOf(outcome, records.length, isByCost),
-              requestColumns(state, change),
+              columnsWithValues(requestColumns(state, change), shown),
               shown,
               {
                 class: "two-lines requests",

@@ -77,6 +77,9 @@ interface TableOptions<Row> {
 /** Names the column of a cell, by its head. By it the style puts cells into the two lines that a row has on a phone. */
 export const COLUMN = "data-column";
 
+/** The attribute of a button that opens a record, with the record's id: by it, the dialog finds the next one of the list. */
+export const RECORD = "data-record";
+
 /** What the figure of a cell counts. */
 const UNIT = "data-unit";
 

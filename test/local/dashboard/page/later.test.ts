@@ -63,3 +63,40 @@ test(
     await page.waitForSelector(".problem:empty", { state: "attached" });
   },
 );
+
+test(
+  "from a record, buttons and keys go to the next one of its list and the one before, and to none beyond it",
+  { skip: noBrowser },
+  async (t) => {
+    const daemon = await startWithRecords(t, variedRecords(12));
+    const { page, problems } = await openChromium(t);
+    await page.goto(`${daemon.url}/#/requests?since=7d`);
+    const buttons = page.locator("tbody [data-record]");
+    await buttons.first().waitFor();
+    const ids = await buttons.evaluateAll((all) => all.map((one) => one.getAttribute("data-record") ?? ""));
+    assert.ok(ids.length > 3 && new Set(ids).size === ids.length);
+    const isShown = (at: number) =>
+      page.waitForSelector(`dialog[open] pre:has-text("tollkeeper explain ${ids[at] ?? ""}")`);
+    await buttons.first().click();
+    await isShown(0);
+    assert.equal(await page.isDisabled('[aria-label="previous request"]'), true);
+    await page.click('[aria-label="next request"]');
+    await isShown(1);
+    await page.keyboard.press("j");
+    await isShown(2);
+    await page.keyboard.press("k");
+    await isShown(1);
+    await page.keyboard.press("ArrowRight");
+    await isShown(2);
+    await page.keyboard.press("Escape");
+    await page.waitForSelector("dialog", { state: "hidden" });
+    // It goes on from where the reader has been.
+    assert.equal(await page.evaluate("document.activeElement.dataset.record"), ids[2]);
+    await buttons.last().click();
+    await isShown(ids.length - 1);
+    assert.equal(await page.isDisabled('[aria-label="next request"]'), true);
+    await page.keyboard.press("j");
+    await isShown(ids.length - 1);
+    assert.deepEqual(problems, []);
+  },
+);

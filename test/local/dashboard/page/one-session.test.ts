@@ -100,7 +100,7 @@ test("sessions have their hours, and those of long ago only their days", { skip 
     };
     const [used = "", lasted] = await cellsOf("old");
     assert.match(used.replaceAll(/\s/g, " "), /\d(?: [AP]M)? – \d+ [AP]M$/);
-    assert.equal(lasted, "≤1 hr");
+    assert.equal(lasted, "up to 1 hr");
     assert.match((await page.textContent("main [role=status]")) ?? "", remark);
     if (since === "90d") assert.equal((await cellsOf("ancient"))[1], "");
   }

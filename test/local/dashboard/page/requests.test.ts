@@ -66,6 +66,10 @@ test(
       await page.selectOption('label:has-text("Outcome") select', outcome);
       await page.waitForSelector(`caption:text-is("Requests: ${outcome}")`);
       assert.deepEqual(await cells("note"), [end]);
+      // What failed or was refused has no tokens, so it has no columns for them.
+      const heads = await page.locator("thead th").allTextContents();
+      const ofTokens = heads.filter((head) => /^(?:tokens|from cache)/.test(head));
+      assert.deepEqual(ofTokens.length > 0, outcome === "cut", heads.join());
     }
     await page.locator(`${ROWS} th button`).click();
     assert.match(

@@ -20,7 +20,7 @@ export function shortcutsButton(onView: (view: View) => void): HTMLElement {
   let goUntil = 0;
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
-    if (localStorage.getItem(KEY) === OFF || document.querySelector("dialog[open]") !== null) return;
+    if (areShortcutsOff() || document.querySelector("dialog[open]") !== null) return;
     const view = event.timeStamp < goUntil ? VIEWS.find(([letter]) => letter === event.key) : undefined;
     goUntil = event.key === GO ? event.timeStamp + PAUSE_MS : 0;
     if (view !== undefined) onView(view);
@@ -32,6 +32,11 @@ export function shortcutsButton(onView: (view: View) => void): HTMLElement {
     { class: "quiet shortcuts", onclick: list, ariaLabel: "Keyboard shortcuts" },
     LIST,
   );
+}
+
+/** Whether keys without Ctrl do nothing. */
+export function areShortcutsOff(): boolean {
+  return localStorage.getItem(KEY) === OFF;
 }
 
 function isTyping(target: EventTarget | null): boolean {
@@ -47,7 +52,7 @@ function focusSearch(event: Event): void {
 }
 
 function list(): void {
-  const isOff = localStorage.getItem(KEY) === OFF;
+  const isOff = areShortcutsOff();
   const toggle = () => {
     localStorage.setItem(KEY, isOff ? "on" : OFF);
     list();
@@ -57,6 +62,7 @@ function list(): void {
     [SEARCH, "search, where the view has a search box"] as const,
     ["← →", "in a chart: from bar to bar; with Shift select several"] as const,
     ["Enter", "in a chart: zoom in"] as const,
+    ["j k", "in a record: the next, the one before; also → ←"] as const,
     [LIST, "this list"] as const,
     ["Esc", "close this list"] as const,
   ];

@@ -13,7 +13,7 @@ import { describeStream, formatAge, LONG_WAIT_MS, toneOfStream } from "./progres
 import { wordsOf } from "../record/ending.ts";
 import { noteOf, noteParts } from "../record/note.ts";
 import { dateFormat, formatCount, formatDollars, formatSeconds, formatShare } from "../numbers.ts";
-import { COLUMN, type RowTone } from "../table.ts";
+import { COLUMN, RECORD, type RowTone } from "../table.ts";
 
 /** The contents of a row, in the order of {@link RUNNING_HEADS} or {@link ENDED_HEADS}. */
 export type Cells = readonly [
@@ -46,14 +46,19 @@ const PROJECT_AT = ENDED_HEADS.indexOf("project");
 type LiveTone = RowTone | "streaming" | "missed";
 
 /** A row whose first cell opens the whole record. */
-export function rowOf([time, ...cells]: Cells, onclick: () => void, tone: LiveTone = ""): HTMLElement {
+export function rowOf(
+  [time, ...cells]: Cells,
+  { onclick, id }: { onclick: () => void; id: string | null },
+  tone: LiveTone = "",
+): HTMLElement {
+  const attributes = id === null ? {} : { [RECORD]: id };
   return element(
     "tr",
     { class: tone },
     element(
       "th",
       { scope: "row", attributes: columnAt(0) },
-      element("button", { class: "link", onclick }, time),
+      element("button", { class: "link", onclick, attributes }, time),
     ),
     ...cells.map((cell, at) =>
       element("td", { title: cell, attributes: columnAt(at + 1) }, textOf(cell, at + 1)),

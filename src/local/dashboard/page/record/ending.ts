@@ -17,7 +17,7 @@ export function describeEnd({ outcome, status, error_type: type, cut_by: by }: U
   if (outcome === "rejected") return `${isOfUpstream(type) ? "no response" : "refused"}: ${detail}`;
   if (outcome === "cut") return `cut short by ${by === null ? "the connection" : CUTTERS[by]}`;
   const number = status === null || status < 400 ? "" : ` (${status})`;
-  if (outcome === "error") return `${detail || "error"}${number}`;
+  if (outcome === "error" || (outcome === "failed" && number !== "")) return `${detail || outcome}${number}`;
   return `${OUTCOMES[outcome] ?? outcome}${number}${detail === "" ? "" : `: ${detail}`}`;
 }
 

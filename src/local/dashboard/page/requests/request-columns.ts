@@ -9,7 +9,7 @@ import { describeEnd } from "../record/ending.ts";
 import { noteOf, noteParts } from "../record/note.ts";
 import { openRecord } from "../record.ts";
 import type { Change, State } from "../state.ts";
-import type { TableColumn } from "../table.ts";
+import { RECORD, type TableColumn } from "../table.ts";
 import { tokensPerSecond } from "../../../../core/ledger/times/tokens-per-second.ts";
 import { signOf } from "./sign.ts";
 import { formatSpeed } from "./speed.ts";
@@ -64,6 +64,19 @@ export function requestColumns({ filter }: State, change: Change): TableColumn<P
   ];
 }
 
+/** What is always there: when, what it cost, and what is said of it. */
+const LASTING: readonly string[] = [DEAREST, "time", "tool", "model", "note"];
+
+/** Leaves out the columns in which none of the rows has anything: what failed has no tokens and no speed. */
+export function columnsWithValues(
+  columns: readonly TableColumn<PricedRecord>[],
+  rows: readonly PricedRecord[],
+): TableColumn<PricedRecord>[] {
+  const has = ({ text, value }: TableColumn<PricedRecord>) =>
+    rows.some((row) => (text === undefined ? value(row) !== "" : text(row) !== ""));
+  return columns.filter((column) => LASTING.includes(column.head) || has(column));
+}
+
 /** The share of the input that was read from the cache. A request that missed it stands out. */
 export function fromCacheColumn(
   tokensOf: (record: PricedRecord) => Pick<Tokens, "cache_read" | "input_total"> | null,
@@ -74,16 +87,11 @@ export function fromCacheColumn(
       const tokens = tokensOf(record);
       return (tokens?.cache_read ?? 0) / (tokens?.input_total || 1);
     },
-    contents(record) {
+    text(record) {
       const tokens = tokensOf(record);
-      return [
-        element(
-          "span",
-          record.missed === null ? {} : { class: "missed" },
-          formatShare(tokens?.cache_read ?? 0, tokens?.input_total ?? 0),
-        ),
-      ];
+      return formatShare(tokens?.cache_read ?? 0, tokens?.input_total ?? 0);
     },
+    contents: (record, text) => [element("span", record.missed === null ? {} : { class: "missed" }, text)],
   };
 }
 
@@ -96,7 +104,14 @@ export const TIME: TableColumn<PricedRecord> = {
 function timeContents(record: PricedRecord): HTMLElement[] {
   const [day, time] = momentParts(record.ts);
   const date = element("span", { class: "date" }, day);
-  return [element("button", { class: "link", onclick: () => openRecord(record) }, date, time)];
+  return [
+    element(
+      "button",
+      { class: "link", onclick: () => openRecord(record), attributes: { [RECORD]: record.id } },
+      date,
+      time,
+    ),
+  ];
 }
 
 export const COST: TableColumn<PricedRecord> = {

@@ -18,6 +18,7 @@ import { noteOf } from "../record/note.ts";
 import { COST, countColumn, fromCacheColumn, NOTE, TIME } from "../requests/request-columns.ts";
 import type { Change } from "../state.ts";
 import { mapColumn, sortableTable, type TableColumn } from "../table.ts";
+import { dayOf } from "../times.ts";
 import { nameBriefly } from "../time-names.ts";
 import { allOf, costOf, describeEndings, inputOf, nameIn } from "../usage-sums.ts";
 import { agentTable, nameAgent } from "./agent-table.ts";
@@ -61,17 +62,14 @@ export function sessionOf(
   const projects = namesIn(records, "project");
   meetProjects(projects);
   const models = modelsIn(records);
+  const [name, rest] = describeSession({
+    tools: tools.map((row) => nameIn(row, "tool")),
+    projects: projects.map(nameProject),
+    branches: namesIn(records, "branch"),
+    when: [...(models.length === 1 ? models : []), when].join(", "),
+  });
   return [
-    element(
-      "h2",
-      { class: "session", title: projects.join(", ") },
-      describeSession({
-        tools: tools.map((row) => nameIn(row, "tool")),
-        projects: projects.map(nameProject),
-        branches: namesIn(records, "branch"),
-        when: [...(models.length === 1 ? models : []), when].join(", "),
-      }),
-    ),
+    element("h2", { class: "session", title: projects.join(", ") }, name, element("small", {}, rest)),
     copyable(id),
     ...tools.map((row) =>
       sessionGlance(row, tools.length > 1, isPart ? null : Date.parse(last.ts) - Date.parse(first.ts)),
@@ -95,6 +93,9 @@ export function sessionOf(
       class: `two-lines of-session${isSameDay(first.ts, last.ts) ? " of-day" : ""}`,
       sort: sort ?? "time",
       onSort: (chosen: string) => change({ sort: chosen }),
+      days: isSameDay(first.ts, last.ts)
+        ? undefined
+        : { head: "time", dayOf: ({ record: { ts } }) => dayOf(new Date(ts)) },
       toneOf: ({ record }) => toneOf(record),
     }),
   ];

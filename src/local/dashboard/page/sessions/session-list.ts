@@ -86,9 +86,9 @@ function describeAll(sessions: readonly ListedSession[]): string {
   return sums === undefined ? count : `${count}, ${costOf(sums)}`;
 }
 
-/** How long a session lasted; `≤` where only its hours are known. */
+/** How long a session lasted; `up to` where only its hours are known. */
 function lengthOf({ lasted, isLastedMost }: ListedSession): string {
-  return lasted === null ? "" : `${isLastedMost ? "≤" : ""}${formatLength(lasted)}`;
+  return lasted === null ? "" : `${isLastedMost ? "up to " : ""}${formatLength(lasted)}`;
 }
 
 function columnsOf(

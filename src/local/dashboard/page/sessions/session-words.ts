@@ -50,15 +50,15 @@ function withDay(iso: string): string {
   return day === "" ? `${nameToday()}, ${time}` : formatNear(iso);
 }
 
-/** Returns what a session is, in words: which tools, in which projects, on which branches, when. */
+/** Returns what a session is, in words: which tools, in which projects, and then on which branches, and when. */
 export function describeSession(names: {
   tools: readonly string[];
   projects: readonly string[];
   branches: readonly string[];
   when: string;
-}): string {
+}): readonly [name: string, rest: string] {
   const { tools, projects, branches, when } = names;
   const where = projects.length === 0 ? ", no project named" : ` in ${projects.join(", ")}`;
   const which = branches.length === 0 ? "" : ` on ${branches.join(", ")}`;
-  return `${tools.join(", ")}${where}${which}, ${when}`;
+  return [`${tools.join(", ")}${where}`, `${which}, ${when}`];
 }
