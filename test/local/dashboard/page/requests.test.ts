@@ -67,7 +67,7 @@ test(
       await page.waitForSelector(`caption:text-is("Requests: ${outcome}")`);
       assert.deepEqual(await cells("note"), [end]);
       // What failed or was refused has no tokens, so it has no columns for them.
-      const heads = await page.locator("thead th").allTextContents();
+      const heads = await page.locator(".requests thead th").allTextContents();
       const ofTokens = heads.filter((head) => /^(?:tokens|from cache)/.test(head));
       assert.deepEqual(ofTokens.length > 0, outcome === "cut", heads.join());
     }
