@@ -310,7 +310,7 @@ export class Gate implements ConnectionHandler {
         return;
       }
 
-      // 7. Send.
+      // 7. Send. Nothing is awaited here: steps 8 to 10 (docs/architecture.md) are called by what happens on the connections.
       if (mayContinue && toSign === null) res.writeContinue();
       const guard = guardModel(decision, body.reader);
       this.#sender.send(opened, decision, secret, guard, signed);

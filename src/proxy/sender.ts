@@ -74,7 +74,10 @@ export class Sender {
     return new Exchange(received, chosen, attempt, this.#parts.books);
   }
 
-  /** Opens the exchange of a request that goes, and counts it. Nothing may wait between the decision and this. */
+  /**
+   * Opens the exchange of a request that goes, and counts it. If another upstream has to be asked first, that may refuse it. Nothing may
+   * wait between the decision and this.
+   */
   open(received: ClientRequest, decision: Decision): Opened {
     const braked = brakedRequest(decision);
     if (braked !== null) this.#parts.brakes.count(braked);

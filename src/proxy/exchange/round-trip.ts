@@ -63,6 +63,7 @@ const WHOLE: Ending = { kind: "whole", by: "upstream" };
 /**
  * One request to an upstream and its response: byte for byte, unbuffered, with back-pressure both ways, metered from a copy.
  * It ends once, in one of three ways ({@link Ending}), and leaves one record before the client can see the last byte.
+ * Of a stream, that is the chunk which says that nothing follows: its last event has gone before.
  */
 export class RoundTrip {
   readonly #exchange: Exchange;
@@ -84,7 +85,7 @@ export class RoundTrip {
   #graceTimer: NodeJS.Timeout | null = null;
   #hasEnded = false;
 
-  /** Sends the request. */
+  /** 8. Sends the request. */
   constructor(exchange: Exchange, outgoing: Outgoing, services: RoundTripServices, pooled: PooledUpstream) {
     const { choice, limits } = exchange;
     this.#exchange = exchange;
@@ -130,7 +131,7 @@ export class RoundTrip {
     req.on("error", ignore);
   }
 
-  // The response: it is taken, unless something has to be known before.
+  // 9. The response: it is taken, unless something has to be known before.
 
   /** The response head has arrived. */
   #onResponse(incoming: IncomingResponse): void {
@@ -334,7 +335,7 @@ export class RoundTrip {
     this.#offerClient(offer, `error=${refusal.code}`, fail);
   }
 
-  // The end.
+  // 10. The end.
 
   #cut(by: CutBy): void {
     this.#settle({ kind: "cut", by, errorType: null });
